@@ -1,0 +1,1 @@
+"""The wire protocol of the Annual Computer Poker Competition: a dealer and a client."""

@@ -1,0 +1,72 @@
+"""Configuration of a program: its file in ``conf/`` and what was typed after the command.
+
+What a person types works as typed: a value that Hydra's grammar would read as something else
+(``bets=50%, 100%``, ``ranges.oop=AA,KQs``, a path with a space) is quoted before composing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from hydra import compose, initialize_config_module
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from deepstack.run.errors import InputError
+
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
+_PLAIN = re.compile(r"[A-Za-z0-9_.+/@-]*")
+_NESTED = re.compile(r"\[.*\]|\{.*\}", re.DOTALL)
+_QUOTED = re.compile(r"'(\\.|[^'\\])*'|\"(\\.|[^\"\\])*\"", re.DOTALL)
+
+
+def quote(override: str) -> str:
+    """``key=value`` with the value quoted where Hydra needs it.
+
+    >>> quote("bets=50%, 100%, a")
+    "bets='50%, 100%, a'"
+    >>> quote("agents=[call,random]")
+    'agents=[call,random]'
+    """
+    key, equals, value = override.partition("=")
+    if not equals or not _KEY.fullmatch(key):
+        raise InputError(f"argument {override!r}: expected key=value")
+    if any(form.fullmatch(value) for form in (_PLAIN, _NESTED, _QUOTED)):
+        return override
+    escaped = re.sub(r"(\\*)'", lambda m: m[1] * 2 + r"\'", value)
+    trailing = re.search(r"\\*$", escaped)
+    assert trailing is not None
+    return f"{key}='{escaped}{trailing[0]}'"
+
+
+def load_config(name: str, overrides: Sequence[str] = ()) -> DictConfig:
+    """The configuration ``conf/NAME.yaml`` with what was typed put in its place."""
+    quoted = [quote(override) for override in overrides]
+    with initialize_config_module("conf", version_base="1.3"):
+        known = OmegaConf.to_container(compose(name))
+        for override in quoted:
+            _check_key(override.partition("=")[0], known)
+        try:
+            config = compose(name, quoted)
+        except (HydraException, OmegaConfBaseException) as error:
+            reason = str(error.__cause__ or error).strip().splitlines()[0]
+            raise InputError(f"{' '.join(overrides)}: {reason}") from None
+    missing = sorted(OmegaConf.missing_keys(config))
+    if missing:
+        raise InputError(f"{missing[0]} is not given: expected {missing[0]}=VALUE")
+    return config
+
+
+def _check_key(key: str, known: object) -> None:
+    path = ""
+    for part in key.split("."):
+        if not isinstance(known, dict):
+            return
+        if part not in known:
+            close = get_close_matches(part, [str(k) for k in known], n=1)
+            hint = f"did you mean {path}{close[0]}?" if close else f"expected {', '.join(known)}"
+            raise InputError(f"setting {key!r} is unknown: {hint}")
+        known, path = known[part], f"{path}{part}."

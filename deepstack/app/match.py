@@ -1,0 +1,48 @@
+"""``deepstack match``: agent against agent."""
+
+from __future__ import annotations
+
+from omegaconf import DictConfig, OmegaConf
+
+from deepstack.evaluate.histories import write_phh
+from deepstack.evaluate.match import MatchResult, play_match
+from deepstack.game.definition import load_game
+from deepstack.run.errors import InputError
+from deepstack.run.executors import make_executor
+from deepstack.run.files import write_atomically
+from deepstack.run.progress import track
+
+
+def run(config: DictConfig) -> dict:
+    game = load_game(str(config.game))
+    specs = OmegaConf.to_container(config.agents, resolve=True)
+    if not isinstance(specs, list):
+        raise InputError(f"agents={specs}: expected a list such as [call,random]")
+    executor = make_executor(config.executor, config.workers)
+    with track(config.hands, f"match on {game.name}", "hands") as progress:
+        result = play_match(
+            game,
+            specs,
+            config.hands,
+            seed=config.seed,
+            duplicate=config.duplicate,
+            executor=executor,
+            progress=progress,
+        )
+    print_table(result)
+    if config.log is not None:
+        write_atomically(config.log, result.log_text())
+        print(f"log: {config.log}")
+    if config.phh is not None:
+        write_phh(config.phh, game, result.log)
+        print(f"hand histories: {config.phh}")
+    return result.figures()
+
+
+def print_table(result: MatchResult) -> None:
+    width = max(len("agent"), *map(len, result.labels))
+    print(f"{result.hands:,} hands of {result.game.name}")
+    print(f"  {'agent':{width}}  {'mbb/g':>10}  {'95 %':>10}")
+    for label, rate in zip(result.labels, result.win_rates(), strict=True):
+        half = "" if rate.ci95 is None else f"± {rate.ci95:.1f}"
+        print(f"  {label:{width}}  {rate.mean:>+10.1f}  {half:>10}")

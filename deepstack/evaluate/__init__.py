@@ -1,0 +1,1 @@
+"""How good is a strategy? Matches today; best response, LBR and AIVAT as they land."""

@@ -1,0 +1,1 @@
+"""What every program needs around its work: errors, result files, progress, executors."""
