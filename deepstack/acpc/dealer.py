@@ -52,7 +52,8 @@ class Player:
         try:
             listener.settimeout(max(deadline - time.monotonic(), 1e-3))
             self._line = LineSocket(listener.accept()[0])
-            line = self._line.receive(deadline)
+            # one second of grace: it may have connected while an earlier player was awaited
+            line = self._line.receive(max(deadline, time.monotonic() + 1.0))
             if line.partition(".")[0] != VERSION.partition(".")[0]:
                 raise ConnectionLost(f"sent {line[:40]!r} instead of {VERSION}")
         except TimeoutError:
@@ -157,20 +158,19 @@ class Dealer:
             self.close()
         size = set_size(self.game.players, self.duplicate)
         chips = np.empty((self.hands, self.game.players))
-        log = []
+        log: list[str] = []
+        fallen: list[Player] = []
         try:
             for hand in range(self.hands):
                 dealt = deal(self.game, self.seed, hand, self.duplicate)
                 seated = [self.players[agent] for agent in dealt.seating]
-                fallen = [player.name for player in self.players if player.forfeit]
                 final = self._play(dealt, seated, hand)
                 chips[hand, list(dealt.seating)] = final.payoffs()
                 log.append(format_log_line(hand, final, [player.name for player in seated]))
-                log += [
-                    f"# hand {hand}: {player.name} forfeits: {player.forfeit}"
-                    for player in self.players
-                    if player.forfeit and (player.name not in fallen or hand == 0)
-                ]
+                for player in self.players:
+                    if player.forfeit and player not in fallen:
+                        fallen.append(player)
+                        log.append(f"# hand {hand}: {player.name} forfeits: {player.forfeit}")
                 if progress is not None:
                     progress.update(1)
         finally:

@@ -27,9 +27,9 @@ def cards_text(deck: Deck, cards: Sequence[int]) -> Text:
     """Cards in the colours of their suits."""
     text = Text()
     for card in cards:
-        rank, suit = deck.format([card])
-        symbol, colour = SYMBOLS[suit]
-        text.append(f"{rank}{symbol} ", style=f"bold {colour}")
+        name = deck.format([card])
+        symbol, colour = SYMBOLS[name[1]]
+        text.append(f"{name[0]}{symbol} ", style=f"bold {colour}")
     return text
 
 

@@ -47,6 +47,7 @@ def load_config(name: str, overrides: Sequence[str] = ()) -> DictConfig:
     quoted = [quote(override) for override in overrides]
     with initialize_config_module("conf", version_base="1.3"):
         known = OmegaConf.to_container(compose(name))
+        assert isinstance(known, dict)
         for override in quoted:
             _check_key(override.partition("=")[0], known)
         try:
@@ -54,10 +55,35 @@ def load_config(name: str, overrides: Sequence[str] = ()) -> DictConfig:
         except (HydraException, OmegaConfBaseException) as error:
             reason = str(error.__cause__ or error).strip().splitlines()[0]
             raise InputError(f"{' '.join(overrides)}: {reason}") from None
+    given = OmegaConf.to_container(config)
+    assert isinstance(given, dict)
+    for key, value in given.items():
+        _check_kind(key, value, known[key])
     missing = sorted(OmegaConf.missing_keys(config))
     if missing:
         raise InputError(f"{missing[0]} is not given: expected {missing[0]}=VALUE")
     return config
+
+
+_KINDS: dict[type, tuple[tuple[type, ...], str]] = {
+    bool: ((bool,), "true or false"),
+    int: ((int,), "a whole number"),
+    float: ((int, float), "a number"),
+    list: ((list,), "a list such as [a,b]"),
+    dict: ((dict,), "settings such as {key: value}"),
+}
+
+
+def _check_kind(key: object, value: object, default: object) -> None:
+    """Refuse a value of another kind than its default; texts and nulls may become anything."""
+    if type(default) not in _KINDS or value == "???":
+        return
+    kinds, expected = _KINDS[type(default)]
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        raise InputError(f"{key}={value}: expected {expected}")
+    if isinstance(value, dict) and isinstance(default, dict):
+        for inner, item in value.items():
+            _check_kind(f"{key}.{inner}", item, default.get(inner))
 
 
 def _check_key(key: str, known: object) -> None:

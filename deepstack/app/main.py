@@ -64,8 +64,6 @@ def split_command(words: Sequence[str]) -> tuple[str, list[str]]:
 
 def run_command(words: Sequence[str]) -> dict:
     """Run a command as typed and write its result file; the figures."""
-    from omegaconf import OmegaConf
-
     from deepstack.app.config import load_config
     from deepstack.run.results import write_result
 
@@ -82,7 +80,7 @@ def run_command(words: Sequence[str]) -> dict:
     write_result(
         config.result,
         command=" ".join(["deepstack", *words]),
-        config=OmegaConf.to_container(config, resolve=True),
+        config={str(key): value for key, value in config.items()},
         seed=config.get("seed"),
         seconds=time.perf_counter() - started,
         figures=figures,

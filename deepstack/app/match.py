@@ -7,7 +7,6 @@ from omegaconf import DictConfig, OmegaConf
 from deepstack.evaluate.histories import write_phh
 from deepstack.evaluate.match import MatchResult, play_match
 from deepstack.game.definition import load_game
-from deepstack.run.errors import InputError
 from deepstack.run.executors import make_executor
 from deepstack.run.files import write_atomically
 from deepstack.run.progress import track
@@ -16,8 +15,7 @@ from deepstack.run.progress import track
 def run(config: DictConfig) -> dict:
     game = load_game(str(config.game))
     specs = OmegaConf.to_container(config.agents, resolve=True)
-    if not isinstance(specs, list):
-        raise InputError(f"agents={specs}: expected a list such as [call,random]")
+    assert isinstance(specs, list)
     executor = make_executor(config.executor, config.workers)
     with track(config.hands, f"match on {game.name}", "hands") as progress:
         result = play_match(

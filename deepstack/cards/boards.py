@@ -12,7 +12,6 @@ becomes. Hands have to be relabelled on the way: with ``image = hand_permutation
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from itertools import permutations
 from typing import NamedTuple
@@ -20,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deepstack.cards.isomorphism import Indexer, check_deck
+from deepstack.cards.isomorphism import Indexer, as_integers, check_deck
 from deepstack.cards.notation import RANKS, SUITS, hand_cards
 from deepstack.run.errors import InputError
 
@@ -74,7 +73,7 @@ def relabel(cards: npt.ArrayLike, relabelling: npt.ArrayLike) -> Ints:
 
 
 def suit_permutations_fixing(
-    *groups: Sequence[int],
+    *groups: npt.ArrayLike,
     among: npt.ArrayLike | None = None,
     ranks: int = len(RANKS),
     suits: int = len(SUITS),
@@ -104,7 +103,7 @@ def suit_permutations_fixing(
 
 
 def next_cards(
-    board: Sequence[int],
+    board: npt.ArrayLike,
     among: npt.ArrayLike | None = None,
     ranks: int = len(RANKS),
     suits: int = len(SUITS),
@@ -120,15 +119,20 @@ def next_cards(
     >>> len(turns.cards), int(turns.weights.sum())
     (23, 49)
     """
-    group = suit_permutations_fixing(board, among=among, ranks=ranks, suits=suits)
-    if among is not None and len(group) < len(np.asarray(among)):
-        raise InputError(f"relabellings {among}: expected all to leave board {list(board)} alone")
+    check_deck(ranks, suits)
     deck = ranks * suits
+    dealt = _distinct(board, deck)
+    group = suit_permutations_fixing(dealt, among=among, ranks=ranks, suits=suits)
+    given = group if among is None else _group(among, suits)
+    if len(group) < len(given):
+        raise InputError(
+            f"relabellings {given.tolist()}: expected all to leave board {dealt.tolist()} alone"
+        )
     images = relabel(np.arange(deck), group)  # [g, deck]
     least = images.argmin(axis=0)
     representative = images.min(axis=0)
     relabelling = group[least]
-    on_board = np.isin(np.arange(deck), np.asarray(board, np.int64))
+    on_board = np.isin(np.arange(deck), dealt)
     relabelling[on_board] = np.arange(suits)
     cards, class_of, weights = np.unique(
         representative[~on_board], return_inverse=True, return_counts=True
@@ -148,9 +152,9 @@ def hand_permutation(
     >>> hand_permutation([1, 0], ranks=3, hole=1).tolist()
     [1, 0, 3, 2, 5, 4]
     """
-    names = np.asarray(relabelling)
+    names = as_integers(relabelling, "relabelling")
     check_deck(ranks, names.size)
-    return _hand_permutation(tuple(_group(names[None], names.size)[0].tolist()), ranks, hole)
+    return _hand_permutation(tuple(_permutations([names], names.size)[0].tolist()), ranks, hole)
 
 
 @lru_cache(maxsize=256)
@@ -162,21 +166,33 @@ def _hand_permutation(names: tuple[int, ...], ranks: int, hole: int) -> npt.NDAr
     return image
 
 
+def _permutations(relabellings: npt.ArrayLike, suits: int) -> Ints:
+    rows = as_integers(relabellings, "relabellings").astype(np.int64)
+    if rows.ndim != 2 or rows.shape[1] != suits or (np.sort(rows) != np.arange(suits)).any():
+        raise InputError(
+            f"relabellings {rows.tolist()}: expected rows that permute 0 to {suits - 1}"
+        )
+    return rows
+
+
 def _group(relabellings: npt.ArrayLike, suits: int) -> Ints:
-    rows = np.asarray(relabellings)
-    expected = f"expected permutations of 0 to {suits - 1}"
-    if rows.ndim != 2 or rows.shape[1] != suits or not np.issubdtype(rows.dtype, np.integer):
-        raise InputError(f"relabellings {rows.tolist()}: {expected}")
-    for row in rows.tolist():
-        if sorted(row) != list(range(suits)):
-            raise InputError(f"relabelling {row}: {expected}")
-    return rows.astype(np.int64)
+    rows = np.unique(_permutations(relabellings, suits), axis=0)
+    products = rows[:, rows].reshape(-1, suits)
+    if len(rows) == 0 or len(np.unique(np.concatenate([rows, products]), axis=0)) > len(rows):
+        raise InputError(
+            f"relabellings {rows.tolist()}: expected a group, one after another being a third"
+        )
+    return rows
 
 
-def _distinct(cards: Sequence[int], deck: int) -> Ints:
-    for i, card in enumerate(cards):
+def _distinct(cards: npt.ArrayLike, deck: int) -> Ints:
+    array = as_integers(cards, "cards").astype(np.int64)
+    if array.ndim != 1:
+        raise InputError(f"cards of shape {array.shape}: expected one axis")
+    listed = array.tolist()
+    for i, card in enumerate(listed):
         if not 0 <= card < deck:
             raise InputError(f"card {card}: expected 0 to {deck - 1}")
-        if card in list(cards[:i]):
-            raise InputError(f"cards {[int(c) for c in cards]}: card {card} stands twice")
-    return np.asarray(cards, np.int64)
+        if card in listed[:i]:
+            raise InputError(f"cards {listed}: card {card} stands twice")
+    return array

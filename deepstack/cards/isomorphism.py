@@ -119,11 +119,11 @@ class Indexer:
     def index(self, cards: npt.ArrayLike, round: int = -1) -> Ints:
         """The index of each hand: integers [..., k] to int64 [...].
 
-        >>> int(Indexer((1, 1)).index([51, 50]) == Indexer((1, 1)).index([48, 49]))
-        1
+        >>> bool(Indexer((1, 1)).index([51, 50]) == Indexer((1, 1)).index([48, 49]))
+        True
         """
         t = self._tables(round)
-        hands = _integers(cards, "cards")
+        hands = as_integers(cards, "cards")
         k = int(t.rounds.sum())
         if hands.ndim == 0 or hands.shape[-1] != k:
             raise InputError(
@@ -173,7 +173,7 @@ class Indexer:
         return tables(self._rounds(round), self.ranks, self.suits)
 
     def _indices(self, index: npt.ArrayLike, round: int) -> tuple[Ints, tuple[int, ...]]:
-        indices, size = _integers(index, "index"), self.size(round)
+        indices, size = as_integers(index, "index"), self.size(round)
         if indices.size:
             for worst in (int(indices.min()), int(indices.max())):
                 if not 0 <= worst < size:
@@ -228,7 +228,8 @@ def check_deck(ranks: int, suits: int) -> None:
         )
 
 
-def _integers(values: npt.ArrayLike, name: str) -> npt.NDArray[np.integer]:
+def as_integers(values: npt.ArrayLike, name: str) -> npt.NDArray[np.integer]:
+    """``values`` as an array of integers, or an error that calls it ``name``."""
     try:
         array = np.asarray(values)
     except (ValueError, OverflowError) as error:

@@ -16,7 +16,7 @@ from numba import njit
 
 SLOTS = 4
 # Nibble r holds r: every rank is its own number while no rank of the suit has been dealt.
-IDENTITY = 0x0FEDCBA987654321 << 4 & 0x0FFFFFFFFFFFFFFF
+IDENTITY = 0x0EDCBA9876543210
 ONES = 0x0111111111111111
 # A suit's shape and its number are sorted as one integer, the shape above these bits. A number
 # is below 13!, the ways to deal 13 ranks in order.

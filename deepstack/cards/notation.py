@@ -122,4 +122,5 @@ def hand_cards(deck_size: int = 52, cards: int = 2) -> npt.NDArray[np.int16]:
 
 def blocked(cards: Iterable[int], deck_size: int = 52, hole: int = 2) -> npt.NDArray[np.bool_]:
     """Which hands hold one of ``cards``: bool [H]."""
-    return np.isin(hand_cards(deck_size, hole), np.asarray(list(cards), dtype=np.int16)).any(axis=1)
+    held = np.isin(hand_cards(deck_size, hole), np.asarray(list(cards), dtype=np.int16))
+    return np.asarray(held.any(axis=1))

@@ -92,7 +92,9 @@ def _validate(game: Game) -> None:
     ):
         require(len(values) == count, f"{key}: expected {count} numbers, found {len(values)}")
     for seat, (stack, blind) in enumerate(zip(game.stacks, game.blinds, strict=True)):
-        require(stack > 0, f"stack {stack} of player {seat + 1}: expected a positive number")
+        require(
+            0 < stack <= NO_STACK, f"stack {stack} of player {seat + 1}: expected 1 to {NO_STACK}"
+        )
         require(0 <= blind <= stack, f"blind {blind} of player {seat + 1}: expected 0 to {stack}")
     for first in game.first_player:
         require(0 <= first < players, f"firstPlayer {first + 1}: expected 1 to {players}")
@@ -116,6 +118,8 @@ def _validate(game: Game) -> None:
         require(fits, f"five-card showdown of {seen} cards: expected 5 to 7 of a 52-card deck")
     elif game.showdown == "three-card":
         require(seen == 3, f"three-card showdown of {seen} cards: expected 3")
+    else:
+        require(seen <= 4, f"pairs showdown of {seen} cards: expected 1 to 4")
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -220,7 +224,7 @@ def format_game(game: Game) -> str:
 
     lines = ["GAMEDEF", "limit" if game.limit else "nolimit", row("numPlayers", game.players)]
     lines.append(row("numRounds", game.rounds))
-    if game.stacks != (NO_STACK,) * game.players:
+    if not game.limit or game.stacks != (NO_STACK,) * game.players:
         lines.append(row("stack", *game.stacks))
     lines.append(row("blind", *game.blinds))
     if game.limit:
@@ -255,7 +259,7 @@ def load_game(name: str) -> Game:
     if name.endswith(".game"):
         try:
             text = Path(name).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:
             raise InputError(f"game file {name}: cannot be read ({error})") from None
         return parse_game(text, Path(name).stem)
     key = name.lower().replace("-", "_").replace(" ", "_")

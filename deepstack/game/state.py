@@ -310,4 +310,3 @@ def _menu(state: State) -> str:
         low, high = raise_to
         words.append(f"r{low}" if low == high else f"r{low} to r{high}")
     return "expected " + ", ".join(words)
-

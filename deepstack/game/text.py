@@ -119,7 +119,9 @@ def parse_state(game: Game, betting: str, cards: str | None = None) -> State:
                 raise InputError(f"betting {betting!r}: no action is possible, {why}")
             state = dealt(state.apply(_action(match, state)))
     if state.round != len(rounds) - 1:
-        raise InputError(f"betting {betting!r}: expected {state.round} '/', found {len(rounds) - 1}")
+        raise InputError(
+            f"betting {betting!r}: expected {state.round} '/', found {len(rounds) - 1}"
+        )
     if len(state.board) != len(board):
         extra = game.deck.format(board[len(state.board) :])
         raise InputError(f"board cards {extra!r} are not dealt yet after betting {betting!r}")
