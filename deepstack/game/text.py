@@ -177,7 +177,7 @@ def format_log_line(hand: int, state: State, names: Sequence[str]) -> str:
 
 def parse_log_line(game: Game, text: str) -> tuple[int, State, tuple[str, ...]]:
     """The hand number, final state and names by seat of a STATE line."""
-    fields = text.strip().split(":")
+    fields = text.rstrip("\r\n").split(":")
     if len(fields) != 6 or fields[0] != "STATE" or not _NUMBER.fullmatch(fields[1]):
         raise InputError(f"log line {text[:80]!r}: expected STATE:hand:betting:cards:values:names")
     state = parse_state(game, fields[2], fields[3])

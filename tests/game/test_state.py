@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import FrozenInstanceError, replace
+from fractions import Fraction
 
 import pytest
 from game_strategies import any_game, drawn_hand
@@ -376,6 +377,29 @@ def test_what_folded_players_paid_stays_in_the_pots():
 )
 def test_pots_are_paid_layer_by_layer(spent, folded, strengths, won):
     assert share_pot(spent, folded, strengths) == pytest.approx(won)
+
+
+def share_chip_by_chip(
+    spent: tuple[int, ...], folded: tuple[bool, ...], strengths: list[int]
+) -> list[Fraction]:
+    """What share_pot means: every chip layer is a pot of its own."""
+    won = [-Fraction(chips) for chips in spent]
+    for chip in range(max(spent)):
+        paid = [seat for seat, chips in enumerate(spent) if chips > chip]
+        staying = [seat for seat in paid if not folded[seat]]
+        best = max(strengths[seat] for seat in staying)
+        winners = [seat for seat in staying if strengths[seat] == best]
+        for seat in winners:
+            won[seat] += Fraction(len(paid), len(winners))
+    return won
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.booleans(), st.integers(1, 3)), min_size=1))
+def test_pots_are_paid_as_if_chip_by_chip(players):
+    players.append((12, False, 1))  # who has put in most has not folded
+    spent, folded, strengths = zip(*players, strict=True)
+    won = share_pot(spent, folded, list(strengths))
+    assert won == pytest.approx([float(w) for w in share_chip_by_chip(spent, folded, strengths)])
 
 
 @pytest.mark.parametrize(
