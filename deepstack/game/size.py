@@ -21,10 +21,10 @@ A round k starts with nobody all-in after Cₖ = Q₀Q₁…Qₖ₋₁ (a call o
 only coefficients up to n = stack - 1 - blind matter. It has three kinds of decisions, all of which
 come in pairs, one for each player who may be the first to bet:
 
-- opening it, with no bet yet: 2 Cₖ,
+- opening it, with no bet yet but the blinds: 2 Cₖ,
 - facing a bet or raise that is not all-in, any partition but the empty one: 2 Cₖ (U - 1),
-- facing an all-in, which each of the others can be answered with unless its raises are at the cap:
-  2 Cₖ (U - E_cap).
+- facing an all-in, which may answer each of the others unless its raises are at the cap, whatever
+  the minimum raise is: 2 Cₖ (U - E_cap).
 
 So it has 2 Cₖ (2 U - E_cap) decisions. Every decision has one call; every one but the opening two
 has a fold, and comes from one raise. Hence actions = 3 · decisions - 4 · starts, with one more in
@@ -35,21 +35,22 @@ from __future__ import annotations
 
 import decimal
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate, permutations, product
 from math import comb, factorial, prod
 
+from deepstack.cards.isomorphism import sizes_ignoring_suits
 from deepstack.game.definition import Game
 from deepstack.game.state import CALL, FOLD, RAISE, Action, State, initial_state
 from deepstack.run.errors import InputError
 from deepstack.run.progress import Progress
 
-WALK_LIMIT = 10**7
-"""Estimated actions above which the betting of a no-limit game is not walked."""
+WALK_LIMIT = 10**6
+"""Estimated actions above which the betting of a no-limit game is not walked: about a minute."""
 STACK_LIMIT = 100_000
-"""Chips above which the partitions of a heads-up no-limit game are not counted."""
+"""Chips above which no partitions are counted: about a quarter of a minute and 0.6 GB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +82,26 @@ def game_size(game: Game, progress: Progress | None = None) -> GameSize:
     two_equal = game.players == 2 and game.big_blind < game.stacks[0] == game.stacks[1]
     count = _count_partitions if two_equal and not game.limit else _walk_betting
     decisions, actions = count(game, progress)
-    ranks, suits = len(game.deck.ranks), len(game.deck.suits)
-    canonical_deals = count_rank_deals if game.showdown == "pairs" else count_deals_canonical
-    sizes = GameSize(0, 0, 0, 0, tuple(decisions), tuple(actions))
-    for round_ in range(game.rounds):
-        board = game.board_cards[: round_ + 1]
-        seen, all_cards = (game.hole_cards, *board), (game.hole_cards,) * game.players + board
-        orbits = canonical_deals(ranks, suits, seen)
-        sizes = replace(
-            sizes,
-            infosets=sizes.infosets + decisions[round_] * count_deals(ranks * suits, seen),
-            infosets_canonical=sizes.infosets_canonical + decisions[round_] * orbits,
-            decision_states=sizes.decision_states
-            + decisions[round_] * count_deals(ranks * suits, all_cards),
-            infoset_actions_canonical=sizes.infoset_actions_canonical + actions[round_] * orbits,
-        )
-    return sizes
+    ranks, suits, hole = len(game.deck.ranks), len(game.deck.suits), game.hole_cards
+    seen = [(hole, *game.board_cards[: round_ + 1]) for round_ in range(game.rounds)]
+    if game.showdown == "pairs":
+        canonical = [sizes_ignoring_suits(groups, ranks, suits)[-1] for groups in seen]
+    else:
+        canonical = [count_deals_canonical(ranks, suits, groups) for groups in seen]
+    own = [count_deals(ranks * suits, groups) for groups in seen]
+    everyones = [count_deals(ranks * suits, (hole,) * (game.players - 1) + g) for g in seen]
+    return GameSize(
+        infosets=_dot(decisions, own),
+        infosets_canonical=_dot(decisions, canonical),
+        decision_states=_dot(decisions, everyones),
+        infoset_actions_canonical=_dot(actions, canonical),
+        betting_decisions=tuple(decisions),
+        betting_actions=tuple(actions),
+    )
+
+
+def _dot(a: Iterable[int], b: Iterable[int]) -> int:
+    return sum(map(int.__mul__, a, b))
 
 
 # ---- cards
@@ -106,7 +111,7 @@ def count_deals(cards: int, groups: Sequence[int]) -> int:
     """Ways to deal disjoint groups of these sizes, order counting between but not within them.
 
     >>> count_deals(52, (2, 3, 1))
-    1221614800
+    1221511200
     """
     return _fixed_deals(((1, cards),), tuple(groups))
 
@@ -124,22 +129,6 @@ def count_deals_canonical(ranks: int, suits: int, groups: Sequence[int]) -> int:
         cycles = tuple((length, ranks * count) for length, count in lengths.items())
         fixed += _fixed_deals(cycles, tuple(groups))
     return fixed // factorial(suits)
-
-
-@cache
-def count_rank_deals(ranks: int, suits: int, groups: tuple[int, ...]) -> int:
-    """The same where only ranks count: multisets of ranks, at most ``suits`` cards of each.
-
-    >>> count_rank_deals(3, 2, (1, 1)), count_deals_canonical(3, 2, (1, 1))
-    (9, 15)
-    """
-    if ranks == 0:
-        return int(not any(groups))
-    return sum(
-        count_rank_deals(ranks - 1, suits, tuple(g - k for g, k in zip(groups, taken, strict=True)))
-        for taken in product(*(range(g + 1) for g in groups))
-        if sum(taken) <= suits
-    )
 
 
 def _fixed_deals(cycles: tuple[tuple[int, int], ...], groups: tuple[int, ...]) -> int:
@@ -177,7 +166,7 @@ def _walk_betting(game: Game, progress: Progress | None = None) -> tuple[list[in
     """Decisions and actions by round, from the rules themselves: any game, if it is small."""
     if not game.limit:
         # in each round: how far each player has come, and to which total the next raise goes
-        estimate = game.rounds * comb(max(game.stacks), game.players + 1)
+        estimate = game.rounds * comb(max(game.stacks) - game.big_blind, game.players + 1)
         if estimate > WALK_LIMIT:
             raise InputError(
                 f"game {game.name}: about {estimate:.0e} betting actions to walk, expected at most "
@@ -224,8 +213,8 @@ def _moves(state: State) -> list[Action]:
 def _forget(state: State) -> State:
     """One state for all that have the same future betting: some board, no history.
 
-    Of the past matter the number of raises and what the players who are still in have paid; if no
-    stack can run out, only how much more than others.
+    Of the past matter what the players who are still in have paid (if no stack can run out, only
+    how much more than others), and the number of raises (if there can be too many).
     """
     game = state.game
     if state.cards_owed:
@@ -233,7 +222,8 @@ def _forget(state: State) -> State:
         state = state.deal(tuple(cards))
     paid = [s for s, out in zip(state.spent, state.folded, strict=True) if not out]
     shared = min(paid) if _is_deep(game) else 0
-    raises = sum(action.kind == RAISE for action in state.betting[-1])
+    raised = [action for action in state.betting[-1] if action.kind == RAISE]
+    raises = len(raised) if _is_capped(game) else 0
     return replace(
         state,
         betting=((),) * state.round + ((Action(RAISE),) * raises,),
@@ -249,6 +239,13 @@ def _is_deep(game: Game) -> bool:
     """No player can ever be all-in: a limit game whose stacks exceed all its bets."""
     bets = sum(cap * size for cap, size in zip(game.max_raises, game.raise_size, strict=False))
     return game.limit and game.big_blind + bets < min(game.stacks)
+
+
+@cache
+def _is_capped(game: Game) -> bool:
+    """A round can come to the cap on its raises before the chips run out."""
+    # every raise costs the minimum bet, but for at most one all-in of each player
+    return game.limit or max(game.stacks) // game.min_bet + game.players > min(game.max_raises)
 
 
 # ---- betting, as partitions
@@ -272,7 +269,7 @@ def _count_partitions(game: Game, progress: Progress | None = None) -> tuple[lis
     for round_, cap in enumerate(game.max_raises):
         raises, raises_below_cap = series[cap]
         sums = accumulate(map(int.__add__, raises, raises_below_cap))
-        decisions.append(2 * sum(map(int.__mul__, reversed(closed), sums)))
+        decisions.append(2 * _dot(reversed(closed), sums))
         one_may_fold = round_ == 0 and game.blinds[0] != game.blinds[1]
         actions.append(3 * decisions[-1] - 4 * sum(closed) + one_may_fold)
         if round_ < game.rounds - 1:
@@ -311,7 +308,7 @@ def _multiply(a: list[int], b: list[int]) -> list[int]:
     """
     size = len(a)
     width = len(str(max(a))) + len(str(max(b))) + len(str(size))
-    exact = decimal.Context(decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+    exact = decimal.Context(decimal.MAX_PREC, Emax=decimal.MAX_EMAX, traps=[decimal.Inexact])
     packed = (decimal.Decimal("".join(f"{c:0{width}}" for c in reversed(s))) for s in (a, b))
     digits = str(exact.multiply(*packed)).zfill(size * width)
     ends = range(len(digits), len(digits) - size * width, -width)

@@ -212,7 +212,7 @@ def test_names_of_shipped_games_may_be_written_large(name):
 
 @pytest.mark.parametrize("name", ["no such game", "", "hunl.txt", "../hunl", "games/hunl"])
 def test_an_unknown_name_lists_the_games(name):
-    with pytest.raises(InputError, match="expected a .game file or one of holdem_2_1") as caught:
+    with pytest.raises(InputError, match=r"expected a \.game file or one of holdem_2_1") as caught:
         load_game(name)
     assert repr(name) in str(caught.value)
 
@@ -239,11 +239,12 @@ def test_games_survive_the_round_trip_through_text(game):
 
 
 # Words and signs of game files, so that nearly legal texts are frequent.
-words = st.sampled_from(
-    "GAMEDEF END limit nolimit = # \n numPlayers numRounds stack blind raiseSize firstPlayer "
-    "maxRaises numSuits numRanks numHoleCards numBoardCards showdown ranks pairs five-card JQK "
-    "0 1 2 3 4 -1 13 20000 99999999999999999999 1e3 1_0 ٣ ½".split(" ")
-)
+WORDS = """\
+GAMEDEF END limit nolimit = # numPlayers numRounds stack blind raiseSize firstPlayer maxRaises
+numSuits numRanks numHoleCards numBoardCards showdown ranks pairs five-card JQK
+0 1 2 3 4 -1 13 20000 99999999999999999999 1e3 1_0 ٣ ½
+"""
+words = st.sampled_from([*WORDS.split(), "\n"])
 
 
 @st.composite

@@ -140,11 +140,12 @@ def test_an_all_in_below_the_minimum_is_allowed():
     assert play(HUNL, "r10100r20000").legal == Legal(fold=True, raise_to=None)
 
 
-def test_an_all_in_below_the_minimum_leaves_the_minimum_as_it_was():
-    # A raise by 20 to 30, an all-in to 50 by as much, then 70; an all-in to 45 would change nothing.
-    assert play(SIDE_POTS, "r30r50").legal.raise_to == (70, 100)
-    short = replace(SIDE_POTS, stacks=(45, 100, 200))
-    assert play(short, "r30r45").legal.raise_to == (60, 100)
+def test_after_an_all_in_below_the_minimum_the_next_raise_is_by_no_less_than_that_all_in():
+    # The dealer raises by 20 to 30. As the competition's dealer counts, an all-in by 20 or by 15
+    # must be raised by as much, and an all-in by 5 leaves the smallest total at 30 + 20.
+    for stack, smallest in ((50, 70), (45, 60), (35, 50)):
+        game = replace(SIDE_POTS, stacks=(stack, 100, 200))
+        assert play(game, f"r30r{stack}").legal.raise_to == (smallest, 100)
 
 
 def test_nobody_raises_after_an_all_in_that_covers_everybody():
@@ -218,7 +219,14 @@ def test_a_limit_raise_that_the_stack_cannot_pay_is_all_in():
 
 @pytest.mark.parametrize(
     "action",
-    [Action("x"), Action(""), Action(CALL, 50), Action(FOLD, 1), Action(RAISE, -200), Action(RAISE)],
+    [
+        Action("x"),
+        Action(""),
+        Action(CALL, 50),
+        Action(FOLD, 1),
+        Action(RAISE, -200),
+        Action(RAISE),
+    ],
 )
 def test_what_is_no_action_is_refused(action):
     with pytest.raises(InputError, match="is not legal"):

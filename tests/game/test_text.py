@@ -186,7 +186,8 @@ def test_hands_that_are_unknown_are_empty():
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.0, "0"), (-0.0, "0"), (-20_000, "-20000"), (2.5, "2.5"), (1 / 3, "0.333333")]
+    ("value", "text"),
+    [(0.0, "0"), (-0.0, "0"), (-20_000, "-20000"), (2.5, "2.5"), (1 / 3, "0.333333")],
 )
 def test_chips_have_no_trailing_zeros(value, text):
     assert format_chips(value) == text

@@ -1,0 +1,1 @@
+"""CFR on public trees: update rules, kernels, best response."""

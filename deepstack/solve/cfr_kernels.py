@@ -1,0 +1,393 @@
+"""Counterfactual regret minimisation on a public tree, in vector form (Burch 2017, Alg. 3).
+
+A *visit* of a board of a stage updates one player (or both at once). The opponent's strategy turns
+into reach rows on the way down, folds and showdowns are evaluated for all rows together, the boards
+below are visited in turn, and values come back up, where the updated player's regrets move. Only
+hand vectors of the boards on the way from the root are held.
+
+While a player's reach is computed anyway, because it is the opponent of the updated player, it also
+goes into that player's average strategy: in alternating updates player 0's strategy of iteration
+t + 1 is met by player 1's update in iteration t, so it is averaged there, with its own weight.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from deepstack.solve.simd import (
+    LANES,
+    transpose,
+    vadd,
+    vdiv,
+    vload,
+    vmax,
+    vmul,
+    vpositive,
+    vsplat,
+    vstore,
+    vsub,
+)
+from deepstack.solve.terminal_kernels import fold_values, showdown_values, sum_cards
+
+Array = npt.NDArray[np.generic]
+
+# What a visit does with the nodes of the updated player.
+UPDATE, BEST, AVERAGE, CURRENT, NOTHING = range(5)
+
+
+class Tables(NamedTuple):
+    """What is learned: one row a slot and board."""
+
+    regret: Array
+    average: Array
+    prediction: Array  # empty unless the rule predicts
+    frozen: Array  # [boards × nodes of each stage] nodes whose strategy is locked; or empty
+    at_slot: Array  # [stages] into regret, average, prediction
+    at_node: Array  # [stages] into frozen
+
+
+class Work(NamedTuple):
+    """Rows of the visit under way, by stage; twice, for updates of both players at once."""
+
+    reach: Array
+    value: Array
+    at_reach: Array  # [2, stages]
+    at_value: Array  # [2, stages]
+    lanes: Array
+    out: Array
+    sums: Array
+
+
+class Step(NamedTuple):
+    """One traversal."""
+
+    mode: int
+    positive: float  # factor of positive regrets before the update
+    negative: float
+    keep: float  # factor of the average before it is added to
+    add: float  # weight of this strategy in the average
+    averaging: bool  # accumulate the opponent's average
+    floor: bool
+    predictive: bool
+    fresh: bool
+
+
+@njit(cache=True, nogil=True)
+def _positive_part(tables, at, h, predictive):
+    x = vload(tables.regret, at + h)
+    if predictive:
+        x = vadd(x, vload(tables.prediction, at + h))
+    return vmax(x, vsplat(tables.regret, 0.0))
+
+
+@njit(cache=True, nogil=True)
+def _descend(tree, tables, work, step, stage, width, at_slot, at_reach, opponent):
+    """Reach rows of the opponent's slots, and their share in the opponent's average strategy."""
+    reach, average = work.reach, tables.average
+    first_slot = tree.first_slot[tree.first_node[stage]]
+    keep, add = vsplat(reach, step.keep), vsplat(reach, step.add)
+    follow_average = step.mode == BEST or step.mode == AVERAGE
+    predictive = step.predictive
+    for n in range(tree.first_node[stage], tree.first_node[stage + 1]):
+        if tree.player[n] != opponent:
+            continue
+        begin, end = tree.first_slot[n], tree.first_slot[n + 1]
+        above = at_reach + tree.node_row[opponent, n] * width
+        uniform = vsplat(reach, 1.0 / (end - begin))
+        for h in range(0, width, LANES):
+            total = vsplat(reach, 0.0)
+            for s in range(begin, end):
+                at = at_slot + (s - first_slot) * width
+                if follow_average:
+                    total = vadd(total, vload(average, at + h))
+                else:
+                    total = vadd(total, _positive_part(tables, at, h, predictive))
+            mine = vload(reach, above + h)
+            share = vdiv(mine, vpositive(total, total, vsplat(reach, 1.0)))
+            even = vmul(mine, uniform)
+            for s in range(begin, end):
+                at = at_slot + (s - first_slot) * width
+                if follow_average:
+                    x = vload(average, at + h)
+                else:
+                    x = _positive_part(tables, at, h, predictive)
+                x = vpositive(total, vmul(x, share), even)
+                vstore(reach, at_reach + tree.slot_row[s] * width + h, x)
+                if step.averaging:
+                    sofar = vmul(keep, vload(average, at + h))
+                    vstore(average, at + h, vadd(sofar, vmul(add, x)))
+
+
+@njit(cache=True, nogil=True)
+def _evaluate_terminals(tree, boards, work, stage, board, width, at_reach, at_value, opponent):
+    """Value rows of folds and showdowns, for sixteen reach rows at a time."""
+    reach, value, lanes, out, sums = work.reach, work.value, work.lanes, work.out, work.sums
+    hands, cards, per_card = boards.hands[stage], boards.cards[stage], boards.per_card[stage]
+    at_hand = boards.at_hand[stage] + board * width
+    at_live = boards.at_live[stage] + board * cards
+    at_list = boards.at_list[stage] + board * cards * per_card
+    nodes = tree.first_node[stage + 1] - tree.first_node[stage]
+    folds = at_value + nodes * width
+    shows = folds + tree.rows[stage] * width
+    for row in range(0, tree.fold_end[opponent, stage], LANES):
+        for h in range(0, width, LANES):
+            transpose(reach, at_reach + row * width + h, width, lanes, h * LANES, LANES)
+        total = sum_cards(
+            lanes, sums, boards.live, boards.lists, at_live, at_list, cards, per_card, boards.share
+        )
+        if row + LANES > tree.fold_begin[opponent, stage]:
+            fold_values(
+                lanes, out, sums, total, boards.card1, boards.card2, at_hand, hands, boards.own
+            )
+            for h in range(0, width, LANES):
+                transpose(out, h * LANES, LANES, value, folds + row * width + h, width)
+        if row < tree.show_end[opponent, stage]:
+            showdown_values(
+                lanes,
+                out,
+                sums,
+                total,
+                boards.live,
+                boards.lists,
+                boards.ties,
+                at_live,
+                at_list,
+                cards,
+                per_card,
+                boards.group_end[at_hand : at_hand + hands],
+                hands,
+            )
+            for h in range(0, width, LANES):
+                transpose(out, h * LANES, LANES, value, shows + row * width + h, width)
+
+
+@njit(cache=True, nogil=True)
+def _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, player):
+    """Values of the nodes from their slots; the updated player's regrets move."""
+    value, regret = work.value, tables.regret
+    base, first_slot = tree.first_node[stage], tree.first_slot[tree.first_node[stage]]
+    nodes = tree.first_node[stage + 1] - base
+    for n in range(tree.first_node[stage + 1] - 1, base - 1, -1):
+        begin, end = tree.first_slot[n], tree.first_slot[n + 1]
+        into = at_value + (n - base) * width
+        if tree.player[n] != player:
+            for h in range(0, width, LANES):
+                x = vsplat(value, 0.0)
+                for s in range(begin, end):
+                    at = at_value + tree.source[player, s] * width
+                    x = vadd(x, vmul(vsplat(value, tree.scale[player, s]), vload(value, at + h)))
+                vstore(value, into + h, x)
+            continue
+        if step.mode == BEST:
+            for h in range(0, width, LANES):
+                x = vsplat(value, -np.inf)
+                for s in range(begin, end):
+                    at = at_value + tree.source[player, s] * width
+                    scale = vsplat(value, tree.scale[player, s])
+                    x = vmax(x, vmul(scale, vload(value, at + h)))
+                vstore(value, into + h, x)
+            continue
+        moves = step.mode == UPDATE
+        if moves and len(tables.frozen):
+            moves = not tables.frozen[tables.at_node[stage] + board * nodes + n - base]
+        uniform = vsplat(value, 1.0 / (end - begin))
+        up, down = vsplat(value, step.positive), vsplat(value, step.negative)
+        zero = vsplat(value, 0.0)
+        for h in range(0, width, LANES):
+            total = zero
+            for s in range(begin, end):
+                at = at_slot + (s - first_slot) * width
+                if step.mode == AVERAGE:
+                    total = vadd(total, vload(tables.average, at + h))
+                else:
+                    total = vadd(total, _positive_part(tables, at, h, step.predictive))
+            share = vdiv(vsplat(value, 1.0), vpositive(total, total, vsplat(value, 1.0)))
+            mean = zero
+            for s in range(begin, end):
+                at = at_slot + (s - first_slot) * width
+                if step.mode == AVERAGE:
+                    x = vload(tables.average, at + h)
+                else:
+                    x = _positive_part(tables, at, h, step.predictive)
+                x = vpositive(total, vmul(x, share), uniform)
+                child = vload(value, at_value + tree.source[player, s] * width + h)
+                x = vmul(x, vsplat(value, tree.scale[player, s]))
+                mean = vadd(mean, vmul(x, child))
+            if moves:
+                total = zero
+                for s in range(begin, end):
+                    at = at_slot + (s - first_slot) * width
+                    child = vload(value, at_value + tree.source[player, s] * width + h)
+                    gain = vsub(vmul(vsplat(value, tree.scale[player, s]), child), mean)
+                    x = vload(regret, at + h)
+                    x = vadd(vmul(x, vpositive(x, up, down)), gain)
+                    if step.floor:
+                        x = vmax(x, zero)
+                    vstore(regret, at + h, x)
+                    if step.predictive:
+                        vstore(tables.prediction, at + h, gain)
+                if step.fresh:
+                    for s in range(begin, end):
+                        at = at_slot + (s - first_slot) * width
+                        total = vadd(total, _positive_part(tables, at, h, step.predictive))
+                    share = vdiv(vsplat(value, 1.0), vpositive(total, total, vsplat(value, 1.0)))
+                    mean = zero
+                    for s in range(begin, end):
+                        at = at_slot + (s - first_slot) * width
+                        x = _positive_part(tables, at, h, step.predictive)
+                        x = vpositive(total, vmul(x, share), uniform)
+                        child = vload(value, at_value + tree.source[player, s] * width + h)
+                        x = vmul(x, vsplat(value, tree.scale[player, s]))
+                        mean = vadd(mean, vmul(x, child))
+            vstore(value, into + h, mean)
+
+
+@njit(cache=True, nogil=True)
+def _enter(tree, boards, work, stage, child, width, side, opponent):
+    """Reach rows of the lines that begin on a board, from the board before it."""
+    above, below = boards.width[stage - 1], width
+    at_place = boards.at_hand[stage] + child * below
+    hands = boards.hands[stage]
+    for line in range(tree.first_line[stage], tree.first_line[stage + 1]):
+        source = work.at_reach[side, stage - 1] + tree.line_from[opponent, line] * above
+        target = work.at_reach[side, stage] + tree.line_row[opponent, line] * below
+        for h in range(hands):
+            work.reach[target + h] = work.reach[source + boards.place[at_place + h]]
+        for h in range(hands, below):
+            work.reach[target + h] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def _leave(tree, boards, work, stage, child, width, side, player):
+    """Values of the lines that began on a board, into the continuations of the board before it."""
+    above = boards.width[stage - 1]
+    at_place = boards.at_hand[stage] + child * width
+    hands = boards.hands[stage]
+    first = tree.first_line[stage]
+    nodes = tree.first_node[stage] - tree.first_node[stage - 1]
+    beyond = work.at_value[side, stage - 1] + (nodes + 2 * tree.rows[stage - 1]) * above
+    weight = boards.weight[boards.at_board[stage] + child]
+    for line in range(first, tree.first_line[stage + 1]):
+        source = work.at_value[side, stage] + tree.line_source[player, line] * width
+        target = beyond + (line - first) * above
+        scale = np.float32(weight * tree.line_scale[player, line])
+        for h in range(hands):
+            work.value[target + boards.place[at_place + h]] += scale * work.value[source + h]
+
+
+@njit(cache=True, nogil=True)
+def _symmetrise(tree, boards, work, stage, board, width, side):
+    """Add the images of the continuations under the board's group: the boards left out."""
+    at = boards.at_board[stage] + board
+    begin, end = boards.first_symmetry[at], boards.first_symmetry[at + 1]
+    if end - begin == 1:
+        return
+    hands = boards.hands[stage]
+    nodes = tree.first_node[stage + 1] - tree.first_node[stage]
+    beyond = work.at_value[side, stage] + (nodes + 2 * tree.rows[stage]) * width
+    lines = tree.first_line[stage + 2] - tree.first_line[stage + 1]
+    for line in range(lines):
+        row = beyond + line * width
+        for h in range(hands):
+            work.out[h] = 0.0
+            for g in range(begin, end):
+                image = boards.symmetry[boards.at_symmetry[stage] + g * hands + h]
+                work.out[h] += work.value[row + image]
+        for h in range(hands):
+            work.value[row + h] = work.out[h]
+
+
+@njit(cache=True, nogil=True)
+def clear_continuations(tree, work, stage, width, side):
+    nodes = tree.first_node[stage + 1] - tree.first_node[stage]
+    beyond = work.at_value[side, stage] + (nodes + 2 * tree.rows[stage]) * width
+    lines = tree.first_line[stage + 2] - tree.first_line[stage + 1]
+    work.value[beyond : beyond + lines * width] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def go_down(tree, boards, tables, work, step, stage, board, first_player, last_player):
+    """The way down on one board: reach rows of the opponents of the updated players."""
+    width = boards.width[stage]
+    slots = tree.first_slot[tree.first_node[stage + 1]] - tree.first_slot[tree.first_node[stage]]
+    at_slot = tables.at_slot[stage] + board * slots * width
+    for player in range(first_player, last_player + 1):
+        side = player - first_player
+        at_reach = work.at_reach[side, stage]
+        _descend(tree, tables, work, step, stage, width, at_slot, at_reach, 1 - player)
+        clear_continuations(tree, work, stage, width, side)
+
+
+@njit(cache=True, nogil=True)
+def go_up(tree, boards, tables, work, step, stage, board, first_player, last_player):
+    """The way up on one board: continuations are in place, values and regrets follow."""
+    if step.mode == NOTHING:
+        return
+    width = boards.width[stage]
+    slots = tree.first_slot[tree.first_node[stage + 1]] - tree.first_slot[tree.first_node[stage]]
+    at_slot = tables.at_slot[stage] + board * slots * width
+    for player in range(first_player, last_player + 1):
+        side = player - first_player
+        at_reach, at_value = work.at_reach[side, stage], work.at_value[side, stage]
+        _symmetrise(tree, boards, work, stage, board, width, side)
+        _evaluate_terminals(
+            tree, boards, work, stage, board, width, at_reach, at_value, 1 - player
+        )
+        _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, player)
+
+
+@njit(cache=True, nogil=True)
+def visit(tree, boards, tables, work, step, stage, begin, end, first_player, last_player):
+    """Boards ``begin`` … ``end - 1`` of a stage, which share their parent, and all below them."""
+    width = boards.width[stage]
+    for board in range(begin, end):
+        if stage > 0:
+            for player in range(first_player, last_player + 1):
+                _enter(tree, boards, work, stage, board, width, player - first_player, 1 - player)
+        go_down(tree, boards, tables, work, step, stage, board, first_player, last_player)
+        if stage + 1 < len(boards.width):
+            at = boards.at_board[stage] + board
+            first, last = boards.first_child[at], boards.first_child[at + 1]
+            visit(
+                tree, boards, tables, work, step, stage + 1, first, last, first_player, last_player
+            )
+        go_up(tree, boards, tables, work, step, stage, board, first_player, last_player)
+        if stage > 0 and step.mode != NOTHING:
+            for player in range(first_player, last_player + 1):
+                _leave(tree, boards, work, stage, board, width, player - first_player, player)
+
+
+@njit(cache=True, nogil=True)
+def start(tree, boards, work, ranges, first_player, last_player):
+    """Put the ranges [2, width] of the opponents of the updated players into the root's rows."""
+    width = boards.width[0]
+    for player in range(first_player, last_player + 1):
+        at = work.at_reach[player - first_player, 0] + tree.line_row[1 - player, 0] * width
+        work.reach[at : at + width] = ranges[1 - player]
+
+
+@njit(cache=True, nogil=True)
+def iterate(tree, boards, tables, work, ranges, schedule, alternating, floor, predictive, fresh):
+    """Iterations by the rows of a schedule [n + 1, 4] (``UpdateRule.schedule``).
+
+    In alternating updates the last row is read only for the average of player 0, whose strategy
+    of the next iteration it belongs to; it is left to the call that continues.
+    """
+    for t in range(len(schedule) - 1):
+        up, down, keep, add = schedule[t]
+        if alternating:
+            for player in range(2):
+                if player == 1:
+                    keep, add = schedule[t + 1, 2], schedule[t + 1, 3]
+                averaging = player == 0 or t + 2 < len(schedule)
+                step = Step(UPDATE, up, down, keep, add, averaging, floor, predictive, fresh)
+                start(tree, boards, work, ranges, player, player)
+                visit(tree, boards, tables, work, step, 0, 0, 1, player, player)
+        else:
+            step = Step(UPDATE, up, down, keep, add, True, floor, predictive, fresh)
+            start(tree, boards, work, ranges, 0, 1)
+            visit(tree, boards, tables, work, step, 0, 0, 1, 0, 1)

@@ -1,0 +1,1 @@
+"""Solvers for games small enough for tables: linear programs and matrix games."""
