@@ -48,6 +48,10 @@ def run() -> dict[str, float]:
     }
 
 
-if __name__ == "__main__":
+def main() -> None:
     for name, figure in run().items():
         print(f"{name:30} {figure:8.1f}")
+
+
+if __name__ == "__main__":
+    main()

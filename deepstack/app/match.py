@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omegaconf import DictConfig, OmegaConf
 
-from deepstack.evaluate.histories import write_phh
+from deepstack.evaluate.histories import check_phh, write_phh
 from deepstack.evaluate.match import MatchResult, play_match
 from deepstack.game.definition import load_game
 from deepstack.run.executors import make_executor
@@ -16,6 +16,8 @@ def run(config: DictConfig) -> dict:
     game = load_game(str(config.game))
     specs = OmegaConf.to_container(config.agents, resolve=True)
     assert isinstance(specs, list)
+    if config.phh is not None:
+        check_phh(game)
     executor = make_executor(config.executor, config.workers)
     with track(config.hands, f"match on {game.name}", "hands") as progress:
         result = play_match(

@@ -88,8 +88,11 @@ class MatchResult:
         return self.chips.shape[0] * self.chips.shape[1]
 
     def win_rates(self) -> list[Estimate]:
-        """Win rate of every agent in mbb/g; the interval is over duplicate sets."""
-        milli = self.chips.mean(axis=1) * (1000.0 / self.game.big_blind)
+        """Win rate of every agent in mbb/g, in thousandths of a chip where there are no blinds.
+
+        The interval is over duplicate sets.
+        """
+        milli = self.chips.mean(axis=1) * (1000.0 / max(self.game.big_blind, 1))
         return [mean_estimate(milli[:, agent]) for agent in range(len(self.labels))]
 
     def figures(self) -> dict:

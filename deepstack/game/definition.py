@@ -62,7 +62,7 @@ class Game:
 
     @property
     def big_blind(self) -> int:
-        """The unit of win rates: the largest blind or ante."""
+        """The largest blind or ante."""
         return max(self.blinds)
 
     @property

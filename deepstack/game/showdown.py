@@ -30,7 +30,7 @@ def showdown_strengths(
     board: tuple[int, ...],
     folded: Sequence[bool],
 ) -> list[int]:
-    """Strength of each seat's hand on a full board; 0 for folded seats, whose hands do not count."""
+    """Strength of each seat's hand on a full board; 0 for folded seats."""
     seats = [seat for seat, out in enumerate(folded) if not out]
     shown = strengths_of(game, np.array([hands[seat] + board for seat in seats]))
     result = [0] * len(hands)

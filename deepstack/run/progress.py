@@ -63,8 +63,8 @@ def track(
     """Shows the progress of the work inside; ``total`` None means that the end is not known.
 
     ``stream`` is the standard error stream unless given; ``every`` is the least number of seconds
-    between two showings. Plain lines always end with one about the final state, also when the work
-    is interrupted.
+    between two showings. Plain lines end with one about the final state, also when the work is
+    interrupted, unless nothing was done.
     """
     stream = sys.stderr if stream is None else stream
     if quiet or stream is None:
@@ -78,7 +78,8 @@ def track(
         try:
             yield progress
         finally:
-            progress.show()
+            if progress.done:
+                progress.show()
 
 
 def _bar(progress: Progress, description: str, stream: TextIO) -> Iterator[Progress]:

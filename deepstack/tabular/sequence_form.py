@@ -316,38 +316,38 @@ class LpSolution:
     sequences: tuple[int, int]
 
 
+class _Actions(NamedTuple):
+    """The sequences [first, end) of an information set, and the one that leads to it."""
+
+    parent: int
+    first: int
+    end: int
+
+
 @dataclass(slots=True)
 class _Sequences:
-    """A seat's sequences, numbered as they are met; 0 is the empty one.
+    """A seat's sequences, numbered as they are met; 0 is the empty one."""
 
-    ``first`` is the number of the first action at each information set, ``parent`` the sequence
-    that leads there.
-    """
-
-    first: dict[InfoSet, int]
-    parent: dict[InfoSet, int]
-    actions: dict[InfoSet, int]
+    sets: dict[InfoSet, _Actions]
     count: int = 1
 
     def constraints(self) -> sparse.csr_array:
         """E [1 + I, S]: the empty sequence weighs 1, each information set shares its parent."""
-        rows, columns, entries = [0], [0], [1.0]
-        for i, infoset in enumerate(self.first, start=1):
-            first, n = self.first[infoset], self.actions[infoset]
-            rows += [i] * (n + 1)
-            columns += [self.parent[infoset], *range(first, first + n)]
-            entries += [-1.0] + [1.0] * n
-        shape = (1 + len(self.first), self.count)
-        return sparse.coo_array((entries, (rows, columns)), shape=shape).tocsr()
+        matrix = sparse.lil_array((1 + len(self.sets), self.count))
+        matrix[0, 0] = 1.0
+        for i, (parent, first, end) in enumerate(self.sets.values(), start=1):
+            matrix[i, parent] = -1.0
+            matrix[i, first:end] = 1.0
+        return matrix.tocsr()
 
     def behaviour(self, plan: Floats) -> dict[InfoSet, Floats]:
         """Probabilities at every information set from a plan [S]."""
         result = {}
-        for infoset, first in self.first.items():
-            weights = np.maximum(plan[first : first + self.actions[infoset]], 0.0)
-            reached = plan[self.parent[infoset]] > REACHED and weights.sum() > 0.0
-            n = len(weights)
-            result[infoset] = weights / weights.sum() if reached else np.full(n, 1 / n)
+        for infoset, (parent, first, end) in self.sets.items():
+            weights = np.maximum(plan[first:end], 0.0)
+            reached = plan[parent] > REACHED and weights.sum() > 0.0
+            weights = weights if reached else np.ones(end - first)
+            result[infoset] = weights / weights.sum()
         return result
 
 
@@ -369,7 +369,7 @@ def solve_lp(game: Game, raises: Raises | None = None) -> LpSolution:
 
 def _sequence_form(tree: Node) -> tuple[sparse.csr_array, tuple[_Sequences, _Sequences]]:
     """Seat 0's payoffs [S0, S1], weighted by chance, and the seats' sequences."""
-    seats = (_Sequences({}, {}, {}), _Sequences({}, {}, {}))
+    seats = (_Sequences({}), _Sequences({}))
     entries: dict[tuple[int, int], float] = {}
 
     def walk(node: Node, chance: float, last: tuple[int, int]) -> None:
@@ -380,13 +380,11 @@ def _sequence_form(tree: Node) -> tuple[sparse.csr_array, tuple[_Sequences, _Seq
                 walk(child, chance / len(node.children), last)
         else:
             own = seats[node.seat]
-            if node.infoset not in own.first:
-                own.first[node.infoset] = own.count
-                own.parent[node.infoset] = last[node.seat]
-                own.actions[node.infoset] = len(node.children)
-                own.count += len(node.children)
-            for action, child in enumerate(node.children):
-                sequence = own.first[node.infoset] + action
+            if node.infoset not in own.sets:
+                end = own.count + len(node.children)
+                own.sets[node.infoset] = _Actions(last[node.seat], own.count, end)
+                own.count = end
+            for sequence, child in enumerate(node.children, own.sets[node.infoset].first):
                 walk(child, chance, (sequence, last[1]) if node.seat == 0 else (last[0], sequence))
 
     walk(tree, 1.0, (0, 0))

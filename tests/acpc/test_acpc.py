@@ -67,8 +67,6 @@ def misbehave(port, answer):
             pass
 
 
-
-
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [

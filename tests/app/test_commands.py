@@ -6,7 +6,6 @@ import re
 import shlex
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -123,17 +122,17 @@ def test_play_until_quit(monkeypatch, capsys):
 
 
 def test_dealer_and_players_over_the_command_line():
-    program = [sys.executable, "-m", "deepstack", "acpc"]
-    words = ["deal", "game=leduc", "hands=20", "names=[alice,bob]", "log=match.log"]
+    program = [sys.executable, "-m", "deepstack"]
+    words = ["acpc", "deal", "game=leduc", "hands=20", "names=[alice,bob]", "log=match.log"]
     with subprocess.Popen([*program, *words], stdout=subprocess.PIPE, text=True) as dealer:
-        threads = []
-        for _ in range(2):
-            line = dealer.stdout.readline().split(": ", 1)[1]
-            threads.append(threading.Thread(target=run, args=(f"{line.strip()} result=x.json",)))
-            threads[-1].start()
-        for thread in threads:
-            thread.join(30)
+        players = []
+        for name in ("alice", "bob"):
+            line = dealer.stdout.readline().strip()
+            assert line.startswith(f"{name}: deepstack acpc join 127.0.0.1 ")
+            players.append(subprocess.Popen([*program, *line.split()[2:], f"result={name}.json"]))
+        assert [player.wait(30) for player in players] == [0, 0]
         dealer.stdout.read()
     assert dealer.returncode == 0
     assert read_result("result.json").figures["hands"] == 20
+    assert read_result("alice.json").figures["hands"] == 20
     assert len(Path("match.log").read_text().splitlines()) == 21

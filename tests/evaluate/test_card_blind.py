@@ -48,7 +48,7 @@ def test_table_2_1_of_full_limit_holdem():
         assert exploitability.mbb == pytest.approx(printed, abs=0.005 + 1e-6), agent
     fold, call, raise_, probe = found
     assert fold.mbb_by_seat == pytest.approx((500, 1000))
-    # The seats where each is printed apart were computed by independent code.
+    # More digits, and the seats apart, from a separate computation that agrees with the table.
     assert call.mbb_by_seat == pytest.approx((1163.4757, 1163.4757), abs=1e-3)
     assert raise_.mbb_by_seat == pytest.approx((3697.6929, 3697.6929), abs=1e-3)
     assert probe.mbb_by_seat == pytest.approx((2214.9895, 2598.1123), abs=1e-3)
@@ -178,7 +178,8 @@ def test_always_call_in_holdem_to_the_flop():
     size = np.maximum(np.bincount(classes), 1)
     best = np.maximum(np.bincount(classes, one) / size, np.bincount(classes, two) / size)[classes]
     found = card_blind_exploitability(game, CALL)
-    assert found.by_seat == pytest.approx((np.maximum(best, -10).mean(), best.mean()))
+    assert best.min() > -5  # so the small blind never folds
+    assert found.by_seat == pytest.approx((best.mean(), best.mean()))
 
 
 def test_threads_and_progress_change_nothing():
@@ -204,7 +205,7 @@ def test_pots_that_limit_holdem_can_reach():
 
 def test_showdown_counts():
     generator = np.random.default_rng(1)
-    boards = [generator.choice(52, size=5, replace=False) for _ in range(3)]
+    boards = [generator.permutation(52)[:5].tolist() for _ in range(3)]
     boards += [[48, 44, 40, 36, 32], [0, 1, 2, 3, 51]]  # straight flush and quads on the board
     strengths = board_strengths(np.array(boards))
     counts = np.empty((1326, len(boards)), np.int16)

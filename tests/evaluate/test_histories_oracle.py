@@ -3,6 +3,8 @@
 import importlib.util
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,8 +27,10 @@ NAMES = ["ann", "bob the 2nd", "o'cat"]
 
 def random_log(game: Game, hands: int = HANDS, size: str = "uniform") -> list[str]:
     """A log of hands in which players fold a little, call a lot and raise often."""
-    triple = {"fold": 0.1, "call": 0.6, "raise_": 0.3, "size": size}
-    agents = [Triple(game, seat, **triple) for seat in range(game.players)]
+    agents = [
+        Triple(game, seat, fold=0.1, call=0.6, raise_=0.3, size=size)
+        for seat in range(game.players)
+    ]
     lines = []
     for hand in range(hands):
         final = play_hand(game, agents, deal(game, 1, hand, duplicate=False), hand)
@@ -34,12 +38,12 @@ def random_log(game: Game, hands: int = HANDS, size: str = "uniform") -> list[st
     return lines
 
 
-def read_back(folder, **settings):
+def read_back(folder: Path, **settings: Any) -> list:
     with open(folder / FILE, "rb") as file:
         return list(pokerkit.HandHistory.load_all(file, **settings))
 
 
-def replayed_payoffs(history) -> list:
+def replayed_payoffs(history: Any) -> list:
     *_, end = history
     assert not end.status
     return end.payoffs

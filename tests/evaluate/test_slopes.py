@@ -128,9 +128,9 @@ def test_optimistic_averages_fall_as_one_over_t(game):
 
 @pytest.mark.slow
 def test_slopes_of_random_games():
-    """Two games of 1000 × 1000 for 1e4 iterations; table 4.1 has the mean of ten."""
+    """Tables 4.1 and 4.2: the mean over ten games of 1000 × 1000, here for 1e4 iterations."""
     rng = np.random.default_rng(0)
-    games = [random_matrix(rng) for _ in range(2)]
+    games = [random_matrix(rng) for _ in range(10)]
     for rule, whole, last in (
         (CFR, (-0.75, -0.22), (-0.74, -0.23)),
         (CFR_PLUS, (-1.64, -0.78), (-1.69, -0.72)),
@@ -140,6 +140,6 @@ def test_slopes_of_random_games():
         current = np.mean([h.current for h in histories], axis=0)
         for share, expected in ((1.0, whole), (0.9, last)):
             found = [slope(T, curve, share) for curve in (average, current)]
-            assert found[0] == pytest.approx(expected[0], abs=0.05)
-            # the current strategy of two games swings more than that of ten
-            assert found[1] == pytest.approx(expected[1], abs=0.15)
+            assert found[0] == pytest.approx(expected[0], abs=LENGTH)
+            # few points of the current strategy stand above all later ones
+            assert found[1] == pytest.approx(expected[1], abs=2 * LENGTH)

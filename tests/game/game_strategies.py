@@ -15,7 +15,7 @@ DRAWN_ACTIONS = 30
 
 
 @st.composite
-def cards_of_games(draw, players: int) -> dict:
+def cards_of_games(draw: st.DrawFn, players: int) -> dict:
     """A deck, private cards and a board by rounds that fit one of the showdown rules."""
     rounds = draw(st.integers(1, 4))
     showdown = draw(st.sampled_from(("five-card", "pairs", "three-card")))
@@ -37,7 +37,7 @@ def cards_of_games(draw, players: int) -> dict:
 
 
 @st.composite
-def drawn_games(draw) -> Game:
+def drawn_games(draw: st.DrawFn) -> Game:
     """Two to four players, any blinds, caps and order; stacks small enough to go all-in often."""
     players, limit = draw(st.integers(2, 4)), draw(st.booleans())
     cards = draw(cards_of_games(players))

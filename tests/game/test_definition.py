@@ -248,7 +248,7 @@ words = st.sampled_from([*WORDS.split(), "\n"])
 
 
 @st.composite
-def nearly_games(draw) -> str:
+def nearly_games(draw: st.DrawFn) -> str:
     """The text of a game with a few words put in, put in place of others, or left out."""
     text = re.split(r"( |\n)", format_game(draw(any_game())))
     for _ in range(draw(st.integers(1, 3))):

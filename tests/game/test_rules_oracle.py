@@ -16,6 +16,7 @@ from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def chips(game: Game) -> list[int]:
     return [DEEP if stack == NO_STACK else stack for stack in game.stacks]
 
 
-def sit_down(game: Game, hands: tuple[tuple[int, ...], ...]):
+def sit_down(game: Game, hands: tuple[tuple[int, ...], ...]) -> Any:
     """pokerkit's state of a hand with blinds in and cards dealt."""
     streets = tuple(
         pokerkit.Street(
@@ -98,7 +99,7 @@ def sit_down(game: Game, hands: tuple[tuple[int, ...], ...]):
     return table
 
 
-def check_agreement(state: State, table) -> None:
+def check_agreement(state: State, table: Any) -> None:
     """Everything that both say about a hand that goes on."""
     spent = list(state.spent)
     if state.actor is None:
@@ -149,7 +150,7 @@ def choose(rng: Random, state: State, weights: tuple[int, ...]) -> Action:
     return Action(RAISE, (low, between, high)[drawn - 2])
 
 
-def apply(table, action: Action, spent_before_round: int) -> None:
+def apply(table: Any, action: Action, spent_before_round: int) -> None:
     if action.kind == FOLD:
         table.fold()
     elif action.kind == CALL:

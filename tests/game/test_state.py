@@ -1,6 +1,7 @@
 """States of a game, situation by situation as a rulebook has them, and laws of all games."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
 
@@ -388,7 +389,7 @@ def test_pots_are_paid_layer_by_layer(spent, folded, strengths, won):
 
 
 def share_chip_by_chip(
-    spent: tuple[int, ...], folded: tuple[bool, ...], strengths: list[int]
+    spent: Sequence[int], folded: Sequence[bool], strengths: Sequence[int]
 ) -> list[Fraction]:
     """What share_pot means: every chip layer is a pot of its own."""
     won = [-Fraction(chips) for chips in spent]
@@ -614,7 +615,6 @@ def test_every_hand_ends(game, raising):
             state = state.deal(cards[known : known + state.cards_owed])
         if state.is_over:
             return
-        raise_to = state.legal.raise_to
-        raises = raising and raise_to is not None
-        state = state.apply(Action(RAISE, raise_to[0]) if raises else Action(CALL))
+        raise_to = state.legal.raise_to if raising else None
+        state = state.apply(Action(CALL) if raise_to is None else Action(RAISE, raise_to[0]))
     pytest.fail(f"{most} actions and no end")

@@ -290,7 +290,7 @@ letters = st.text("MATCHSE:0123456789fcr/|AKQJTcdhs. \n\r\0-", max_size=4)
 
 
 @st.composite
-def nearly(draw, texts: st.SearchStrategy[str]) -> str:
+def nearly(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> str:
     """A legal text with a few letters put in, put in place of others, or left out."""
     text = draw(texts)
     for _ in range(draw(st.integers(1, 3))):
@@ -302,7 +302,7 @@ def nearly(draw, texts: st.SearchStrategy[str]) -> str:
 
 
 @st.composite
-def legal_lines(draw, log: bool) -> tuple:
+def legal_lines(draw: st.DrawFn, log: bool) -> tuple:
     """A game and a line of one of its hands."""
     game = draw(any_game())
     states = list(drawn_hand(draw(st.data()), game))

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from deepstack.solve.simd import (
+from deepstack.solver.simd import (
     LANES,
     transpose,
     vadd,
@@ -31,7 +31,7 @@ from deepstack.solve.simd import (
     vstore,
     vsub,
 )
-from deepstack.solve.terminal_kernels import fold_values, showdown_values, sum_cards
+from deepstack.solver.terminal_kernels import fold_values, showdown_values, sum_cards
 
 Array = npt.NDArray[np.generic]
 
@@ -334,9 +334,7 @@ def go_up(tree, boards, tables, work, step, stage, board, first_player, last_pla
         side = player - first_player
         at_reach, at_value = work.at_reach[side, stage], work.at_value[side, stage]
         _symmetrise(tree, boards, work, stage, board, width, side)
-        _evaluate_terminals(
-            tree, boards, work, stage, board, width, at_reach, at_value, 1 - player
-        )
+        _evaluate_terminals(tree, boards, work, stage, board, width, at_reach, at_value, 1 - player)
         _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, player)
 
 

@@ -24,7 +24,7 @@ from numba import njit
 
 from deepstack.game.definition import Game
 from deepstack.cards.notation import hand_cards
-from deepstack.solve.simd import LANES, padded
+from deepstack.solver.simd import LANES, padded
 from deepstack.tree.betting import DECISION, FOLDED, NEXT, SHOWDOWN, BettingTree, Stage
 from deepstack.tree.boards import BoardStage
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from deepstack.cards.notation import blocked
 from deepstack.game.state import State
 from deepstack.run.errors import InputError
-from deepstack.solve.cfr_kernels import (
+from deepstack.solver.cfr_kernels import (
     AVERAGE,
     BEST,
     CURRENT,
@@ -20,9 +20,9 @@ from deepstack.solve.cfr_kernels import (
     start,
     visit,
 )
-from deepstack.solve.layout import lay_out_betting, lay_out_boards
-from deepstack.solve.rules import UpdateRule
-from deepstack.solve.simd import LANES, aligned_zeros, padded
+from deepstack.solver.layout import lay_out_betting, lay_out_boards
+from deepstack.solver.rules import UpdateRule
+from deepstack.solver.simd import LANES, aligned_zeros, padded
 from deepstack.tree.betting import Raises, build_betting
 from deepstack.tree.boards import build_boards, root_group
 
@@ -75,8 +75,12 @@ class Solver:
         sides = 1 if self.rule.alternating else 2
         reach = tree.rows * boards.width
         value = tree.value_rows * boards.width
-        at_reach = np.stack([np.concatenate([[0], np.cumsum(reach)[:-1]]) + side * reach.sum() for side in (0, 1)])
-        at_value = np.stack([np.concatenate([[0], np.cumsum(value)[:-1]]) + side * value.sum() for side in (0, 1)])
+        at_reach = np.stack(
+            [np.concatenate([[0], np.cumsum(reach)[:-1]]) + side * reach.sum() for side in (0, 1)]
+        )
+        at_value = np.stack(
+            [np.concatenate([[0], np.cumsum(value)[:-1]]) + side * value.sum() for side in (0, 1)]
+        )
         width = int(boards.width.max())
         self.work = Work(
             reach=aligned_zeros(int(reach.sum()) * sides, self.dtype),
@@ -90,30 +94,51 @@ class Solver:
 
     def _mass(self) -> float:
         from deepstack.cards.notation import hand_cards
+
         held = hand_cards(len(self.game.deck), self.game.hole_cards)[self.board_tree[0].hands[0]]
-        r = self.ranges[:, :len(held)].astype(np.float64)
+        r = self.ranges[:, : len(held)].astype(np.float64)
         total = r[0].sum() * r[1].sum()
         if held.shape[1] == 1:
-            return total - (r[0]*r[1]).sum()
+            return total - (r[0] * r[1]).sum()
         sums = np.zeros((2, len(self.game.deck)))
-        for p in (0,1):
-            for c in (0,1):
+        for p in (0, 1):
+            for c in (0, 1):
                 np.add.at(sums[p], held[:, c], r[p])
-        return total - (sums[0]*sums[1]).sum() + (r[0]*r[1]).sum()
+        return total - (sums[0] * sums[1]).sum() + (r[0] * r[1]).sum()
 
     def run(self, iterations: int) -> None:
         rule = self.rule
         schedule = rule.schedule(self.iterations + 1, iterations + 1)
         if rule.alternating:
-            step = Step(NOTHING, 1.0, 1.0, schedule[0, 2], schedule[0, 3], True, rule.floor, rule.predictive, rule.fresh)
+            step = Step(
+                NOTHING,
+                1.0,
+                1.0,
+                schedule[0, 2],
+                schedule[0, 3],
+                True,
+                rule.floor,
+                rule.predictive,
+                rule.fresh,
+            )
             start(self.tree, self.boards, self.work, self.ranges, 1, 1)
             visit(self.tree, self.boards, self.tables, self.work, step, 0, 0, 1, 1, 1)
-        iterate(self.tree, self.boards, self.tables, self.work, self.ranges, schedule,
-                rule.alternating, rule.floor, rule.predictive, rule.fresh)
+        iterate(
+            self.tree,
+            self.boards,
+            self.tables,
+            self.work,
+            self.ranges,
+            schedule,
+            rule.alternating,
+            rule.floor,
+            rule.predictive,
+            rule.fresh,
+        )
         self.iterations += iterations
 
     def root_values(self, mode: int) -> npt.NDArray[np.float64]:
-        """[2, H at root] """
+        """[2, H at root]"""
         rule = self.rule
         hands = self.boards.hands[0]
         values = np.empty((2, hands))

@@ -10,14 +10,14 @@ For a hand h = {a, b} with tie group G, let W(before) be the reach of weaker unb
 W(after) that of hands weaker or tied. Wins minus losses are W(before) + W(after) − (all unblocked).
 Sums that start at minus half of their total absorb the last term, and h's own reach cancels.
 
-``tests/solve/test_terminals.py`` holds this to the O(H²) definition.
+``tests/solver/test_terminals.py`` holds this to the O(H²) definition.
 """
 
 from __future__ import annotations
 
 from numba import njit
 
-from deepstack.solve.simd import LANES, vadd, vload, vmul, vsplat, vstore, vsub
+from deepstack.solver.simd import LANES, vadd, vload, vmul, vsplat, vstore, vsub
 
 
 @njit(cache=True, nogil=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from deepstack.solve.simd import (
+from deepstack.solver.simd import (
     LANES,
     aligned_zeros,
     padded,
