@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from deepstack.run.jit import kernel
 
 SLOTS = 4
 # Nibble r holds r: every rank is its own number while no rank of the suit has been dealt.
@@ -49,7 +50,7 @@ class IndexTables(NamedTuple):
     set_members: npt.NDArray[np.int64]  # [2**ranks] members as nibbles, by length and place
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def multisets(n, k):
     """Multisets of k from n, C(n + k - 1, k), for k of 1 to 4; also the rank of the kth member."""
     if k == 1:
@@ -62,7 +63,7 @@ def multisets(n, k):
 
 
 # Inlined, and so is split_index below: as calls they would cost more than everything else.
-@njit(cache=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def last_member(rank, k):
     """The greatest n with ``multisets(n, k) <= rank``."""
     if k == 2:
@@ -79,7 +80,7 @@ def last_member(rank, k):
     return n
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def index_hands(cards, t, out):
     """Write the index of every row of int64 [M, k] ``cards`` to int64 [M] ``out``.
 
@@ -151,7 +152,7 @@ def index_hands(cards, t, out):
     return -1
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def split_index(index, t, number):
     """Write the suits' numbers to int64 [4] ``number``; the configuration of ``index``."""
     config, left = 0, t.config_offset.size - 1
@@ -175,7 +176,7 @@ def split_index(index, t, number):
     return config
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def unindex_hands(indices, t, out):
     """Write the canonical cards of int64 [M] ``indices`` to int64 [M, k] ``out``."""
     n_rounds = t.rounds.size
@@ -216,7 +217,7 @@ def unindex_hands(indices, t, out):
                     out[row, k] = card
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def count_orbits(indices, t, out):
     """Write how many deals share each index to int64 [M] ``out``: suits! over the symmetries."""
     number = np.empty(SLOTS, np.int64)

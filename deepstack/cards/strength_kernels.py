@@ -19,8 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from deepstack.run.jit import kernel
 
 ROW_BITS = 13
 COLUMN_BITS = 17
@@ -65,20 +67,20 @@ def _popcount(typing_context: Any, word: Any) -> Any:
 popcount: Any = _popcount  # what kernels call it with is not what its definition takes
 
 
-@njit(cache=True)
+@kernel
 def rank_strength(tables, key):
     """The strength of 5 to 7 cards by their ranks alone, from their key."""
     displacement = U(tables.displacements[key >> ROW_SHIFT])
     return tables.by_ranks[displacement + ((key >> COLUMN_SHIFT) & COLUMN_MASK)]
 
 
-@njit(cache=True)
+@kernel
 def suited_bit(card):
     """The bit of a card in a word of four 16-bit sets of ranks, one a suit."""
     return U(1) << (((card & U(3)) << U(4)) + (card >> U(2)) & U(63))
 
 
-@njit(cache=True)
+@kernel
 def flush_strength(tables, suited):
     """The strength of the best flush in a word of ``suited_bit``, 0 where there is none."""
     best = np.int16(0)
@@ -87,7 +89,7 @@ def flush_strength(tables, suited):
     return best
 
 
-@njit(cache=True)
+@kernel
 def strength7(tables, a, b, c, d, e, f, g):
     """The strength of seven different cards."""
     keys = tables.keys
@@ -103,8 +105,8 @@ def strength7(tables, a, b, c, d, e, f, g):
 def _strengths_kernel(count: int, check: bool) -> Callable[..., int]:
     """The kernel for hands of ``count`` cards: a constant, so that the loop over them unrolls."""
 
-    @njit(cache=True, nogil=True)
-    def kernel(tables, cards, out):
+    @kernel
+    def strengths(tables, cards, out):
         """Strengths of uint8 [n, count] into int16 [n]; not 0 if some hand is not one.
 
         With ``check`` a hand that holds a card twice is found too, else only unknown cards.
@@ -139,7 +141,7 @@ def _strengths_kernel(count: int, check: bool) -> Callable[..., int]:
                 result[hand] = flush_strength(tables, suited)
         return doubled | (seen & UNKNOWN)
 
-    return kernel
+    return strengths
 
 
 STRENGTHS_KERNELS = {
@@ -149,7 +151,7 @@ STRENGTHS_KERNELS = {
 }
 
 
-@njit(cache=True)
+@kernel
 def fill_board_strengths(tables, board, row, out):
     """Strengths of all hands on a board of 3 to 5 different cards.
 
@@ -193,14 +195,14 @@ def fill_board_strengths(tables, board, row, out):
             _fill_flushes(tables, U(suit), ranks, out)
 
 
-@njit(cache=True)
+@kernel
 def _hand(a, b):
     """The index of a hand of two different cards, in either order."""
     lower, higher = min(a, b), max(a, b)
     return (higher * (higher - U(1)) >> U(1)) + lower
 
 
-@njit(cache=True)
+@kernel
 def _fill_flushes(tables, suit, ranks, out):
     """Put in the strengths of hands that make a flush with a board's ``ranks`` of ``suit``."""
     by_suited = tables.by_suited
@@ -223,7 +225,7 @@ def _fill_flushes(tables, suit, ranks, out):
                     out[base + (U(lower) << U(2)) + suit] = by_suited[with_two]
 
 
-@njit(cache=True)
+@kernel
 def all_different(cards):
     """Whether cards [k] are cards of the deck, each at most once."""
     held = U(0)
@@ -235,7 +237,7 @@ def all_different(cards):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def boards_kernel(tables, boards, out):
     """``fill_board_strengths`` of uint8 [n, 3..5] into int16 [n, 1326].
 
@@ -249,7 +251,7 @@ def boards_kernel(tables, boards, out):
     return True
 
 
-@njit(cache=True)
+@kernel
 def _any_used(used, entries, displacement):
     for entry in entries:  # noqa: SIM110 - any() over a generator is not for numba
         if used[entry + displacement]:
@@ -257,7 +259,7 @@ def _any_used(used, entries, displacement):
     return False
 
 
-@njit(cache=True)
+@kernel
 def place_rows(rows, columns, order, displacements):
     """Displace the rows of a sparse table until no two entries meet, each as little as possible.
 

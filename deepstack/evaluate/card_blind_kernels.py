@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from deepstack.run.jit import kernel
 
 BLOCKED = -1  # the count of a hand that shares a card with the board
 LANES = 128  # hands that a betting program handles at a time: its stack stays in the cache
@@ -35,7 +36,7 @@ class Program(NamedTuple):
     depth: int  # the most values that the stack holds
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run_program(program, inputs, outputs):
     """Run a program on float64 [columns, H] ``inputs`` into float64 [columns, H] ``outputs``."""
     hands = inputs.shape[1]
@@ -71,7 +72,7 @@ def run_program(program, inputs, outputs):
                         top[h] = top[h] if top[h] > popped[h] else popped[h]
 
 
-@njit(cache=True)
+@kernel
 def _sort_hands(strengths, half, order):
     """Unblocked hands of int16 [H] ``strengths`` into ``order``, weakest first; how many.
 
@@ -102,7 +103,7 @@ def _sort_hands(strengths, half, order):
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def showdown_counts(strengths, cards, deck, out):
     """``showdown_counts_plain``: int16 [n, H] strengths to int16 [H, n] ``out``.
 
@@ -144,7 +145,7 @@ def showdown_counts(strengths, cards, deck, out):
             first = last
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_table(counts, weights, table, out):
     """``sum_table_plain``: int16 [H, n] counts and float64 [n] weights to float64 [columns, H].
 

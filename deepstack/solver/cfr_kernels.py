@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from deepstack.run.jit import kernel
 from deepstack.solver.simd import (
     LANES,
     transpose,
@@ -35,8 +36,12 @@ from deepstack.solver.terminal_kernels import fold_values, showdown_values, sum_
 
 Array = npt.NDArray[np.generic]
 
-# What a visit does with the nodes of the updated player.
+# What a visit does with the nodes of the updated player: move their regrets, take the best action,
+# follow the average or the current strategy, or nothing (only the way down).
 UPDATE, BEST, AVERAGE, CURRENT, NOTHING = range(5)
+# Which way a visit goes: with leaves, all boards are left on the way down, then valued, then met
+# again on the way up.
+BOTH, DOWN, UP = range(3)
 
 
 class Tables(NamedTuple):
@@ -51,21 +56,29 @@ class Tables(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Rows of the visit under way, by stage; twice, for updates of both players at once."""
+    """Rows of the visit under way, by updated player and stage.
+
+    The players share their rows unless both are updated at once. All boards of a stage share them
+    too (a step of 0), unless the tree has leaves.
+    """
 
     reach: Array
     value: Array
     at_reach: Array  # [2, stages]
     at_value: Array  # [2, stages]
+    reach_step: Array  # [stages]
+    value_step: Array  # [stages]
     lanes: Array
     out: Array
     sums: Array
+    cursor: Array  # [2, stages] the board being visited, and where its siblings end
 
 
 class Step(NamedTuple):
     """One traversal."""
 
     mode: int
+    way: int
     positive: float  # factor of positive regrets before the update
     negative: float
     keep: float  # factor of the average before it is added to
@@ -76,7 +89,7 @@ class Step(NamedTuple):
     fresh: bool
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _positive_part(tables, at, h, predictive):
     x = vload(tables.regret, at + h)
     if predictive:
@@ -84,7 +97,7 @@ def _positive_part(tables, at, h, predictive):
     return vmax(x, vsplat(tables.regret, 0.0))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _descend(tree, tables, work, step, stage, width, at_slot, at_reach, opponent):
     """Reach rows of the opponent's slots, and their share in the opponent's average strategy."""
     reach, average = work.reach, tables.average
@@ -122,7 +135,7 @@ def _descend(tree, tables, work, step, stage, width, at_slot, at_reach, opponent
                     vstore(average, at + h, vadd(sofar, vmul(add, x)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _evaluate_terminals(tree, boards, work, stage, board, width, at_reach, at_value, opponent):
     """Value rows of folds and showdowns, for sixteen reach rows at a time."""
     reach, value, lanes, out, sums = work.reach, work.value, work.lanes, work.out, work.sums
@@ -136,13 +149,11 @@ def _evaluate_terminals(tree, boards, work, stage, board, width, at_reach, at_va
     for row in range(0, tree.fold_end[opponent, stage], LANES):
         for h in range(0, width, LANES):
             transpose(reach, at_reach + row * width + h, width, lanes, h * LANES, LANES)
-        total = sum_cards(
+        sum_cards(
             lanes, sums, boards.live, boards.lists, at_live, at_list, cards, per_card, boards.share
         )
         if row + LANES > tree.fold_begin[opponent, stage]:
-            fold_values(
-                lanes, out, sums, total, boards.card1, boards.card2, at_hand, hands, boards.own
-            )
+            fold_values(lanes, out, sums, boards.card1, boards.card2, at_hand, hands, boards.own)
             for h in range(0, width, LANES):
                 transpose(out, h * LANES, LANES, value, folds + row * width + h, width)
         if row < tree.show_end[opponent, stage]:
@@ -150,7 +161,6 @@ def _evaluate_terminals(tree, boards, work, stage, board, width, at_reach, at_va
                 lanes,
                 out,
                 sums,
-                total,
                 boards.live,
                 boards.lists,
                 boards.ties,
@@ -165,7 +175,7 @@ def _evaluate_terminals(tree, boards, work, stage, board, width, at_reach, at_va
                 transpose(out, h * LANES, LANES, value, shows + row * width + h, width)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, player):
     """Values of the nodes from their slots; the updated player's regrets move."""
     value, regret = work.value, tables.regret
@@ -246,129 +256,164 @@ def _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, pl
             vstore(value, into + h, mean)
 
 
-@njit(cache=True, nogil=True)
-def _enter(tree, boards, work, stage, child, width, side, opponent):
-    """Reach rows of the lines that begin on a board, from the board before it."""
-    above, below = boards.width[stage - 1], width
-    at_place = boards.at_hand[stage] + child * below
-    hands = boards.hands[stage]
+@kernel
+def _reach_at(work, player, stage, board):
+    return work.at_reach[player, stage] + board * work.reach_step[stage]
+
+
+@kernel
+def _value_at(work, player, stage, board):
+    return work.at_value[player, stage] + board * work.value_step[stage]
+
+
+@kernel
+def _onward_at(tree, boards, work, player, stage, board):
+    """Where the continuations of a board begin, after its nodes, folds and showdowns."""
+    rows = tree.first_node[stage + 1] - tree.first_node[stage] + 2 * tree.rows[stage]
+    return _value_at(work, player, stage, board) + rows * boards.width[stage]
+
+
+@kernel
+def _slot_at(tree, boards, tables, stage, board):
+    """Where the tables of a board begin."""
+    first, last = tree.first_node[stage], tree.first_node[stage + 1]
+    slots = tree.first_slot[last] - tree.first_slot[first]
+    return tables.at_slot[stage] + board * slots * boards.width[stage]
+
+
+@kernel
+def enter(tree, boards, work, stage, board, parent, player):
+    """Reach rows of the lines that begin on a board, from its parent's."""
+    above, below, hands = boards.width[stage - 1], boards.width[stage], boards.hands[stage]
+    at_place = boards.at_hand[stage] + board * below
+    at_parent = _reach_at(work, player, stage - 1, parent)
+    at_board = _reach_at(work, player, stage, board)
     for line in range(tree.first_line[stage], tree.first_line[stage + 1]):
-        source = work.at_reach[side, stage - 1] + tree.line_from[opponent, line] * above
-        target = work.at_reach[side, stage] + tree.line_row[opponent, line] * below
+        source = at_parent + tree.line_from[1 - player, line] * above
+        target = at_board + tree.line_row[1 - player, line] * below
         for h in range(hands):
             work.reach[target + h] = work.reach[source + boards.place[at_place + h]]
         for h in range(hands, below):
             work.reach[target + h] = 0.0
 
 
-@njit(cache=True, nogil=True)
-def _leave(tree, boards, work, stage, child, width, side, player):
-    """Values of the lines that began on a board, into the continuations of the board before it."""
-    above = boards.width[stage - 1]
-    at_place = boards.at_hand[stage] + child * width
-    hands = boards.hands[stage]
+@kernel
+def _leave(tree, boards, work, stage, board, parent, player):
+    """Values of the lines that began on a board, into its parent's continuations."""
+    above, below, hands = boards.width[stage - 1], boards.width[stage], boards.hands[stage]
+    at_place = boards.at_hand[stage] + board * below
+    at_board = _value_at(work, player, stage, board)
+    onward = _onward_at(tree, boards, work, player, stage - 1, parent)
+    weight = boards.weight[boards.at_board[stage] + board]
     first = tree.first_line[stage]
-    nodes = tree.first_node[stage] - tree.first_node[stage - 1]
-    beyond = work.at_value[side, stage - 1] + (nodes + 2 * tree.rows[stage - 1]) * above
-    weight = boards.weight[boards.at_board[stage] + child]
     for line in range(first, tree.first_line[stage + 1]):
-        source = work.at_value[side, stage] + tree.line_source[player, line] * width
-        target = beyond + (line - first) * above
-        scale = np.float32(weight * tree.line_scale[player, line])
+        source = at_board + tree.line_source[player, line] * below
+        target = onward + (line - first) * above
+        scale = work.value.dtype.type(weight * tree.line_scale[player, line])
         for h in range(hands):
             work.value[target + boards.place[at_place + h]] += scale * work.value[source + h]
 
 
-@njit(cache=True, nogil=True)
-def _symmetrise(tree, boards, work, stage, board, width, side):
+@kernel
+def _symmetrise(tree, boards, work, stage, board, player):
     """Add the images of the continuations under the board's group: the boards left out."""
     at = boards.at_board[stage] + board
     begin, end = boards.first_symmetry[at], boards.first_symmetry[at + 1]
     if end - begin == 1:
         return
-    hands = boards.hands[stage]
-    nodes = tree.first_node[stage + 1] - tree.first_node[stage]
-    beyond = work.at_value[side, stage] + (nodes + 2 * tree.rows[stage]) * width
-    lines = tree.first_line[stage + 2] - tree.first_line[stage + 1]
-    for line in range(lines):
-        row = beyond + line * width
+    hands, width = boards.hands[stage], boards.width[stage]
+    onward = _onward_at(tree, boards, work, player, stage, board)
+    for line in range(tree.first_line[stage + 2] - tree.first_line[stage + 1]):
+        row = onward + line * width
         for h in range(hands):
-            work.out[h] = 0.0
+            total = work.value.dtype.type(0)
             for g in range(begin, end):
                 image = boards.symmetry[boards.at_symmetry[stage] + g * hands + h]
-                work.out[h] += work.value[row + image]
+                total += work.value[row + image]
+            work.out[h] = total
         for h in range(hands):
             work.value[row + h] = work.out[h]
 
 
-@njit(cache=True, nogil=True)
-def clear_continuations(tree, work, stage, width, side):
-    nodes = tree.first_node[stage + 1] - tree.first_node[stage]
-    beyond = work.at_value[side, stage] + (nodes + 2 * tree.rows[stage]) * width
+@kernel
+def go_down(tree, boards, tables, work, step, stage, board, player):
+    """The way down on one board: reach rows of the updated player's opponent."""
+    width = boards.width[stage]
+    at_slot = _slot_at(tree, boards, tables, stage, board)
+    at_reach = _reach_at(work, player, stage, board)
+    _descend(tree, tables, work, step, stage, width, at_slot, at_reach, 1 - player)
     lines = tree.first_line[stage + 2] - tree.first_line[stage + 1]
-    work.value[beyond : beyond + lines * width] = 0.0
+    onward = _onward_at(tree, boards, work, player, stage, board)
+    work.value[onward : onward + lines * width] = 0.0
 
 
-@njit(cache=True, nogil=True)
-def go_down(tree, boards, tables, work, step, stage, board, first_player, last_player):
-    """The way down on one board: reach rows of the opponents of the updated players."""
+@kernel
+def go_up(tree, boards, tables, work, step, stage, board, player):
+    """The way up on one board, once its continuations are in place: values and regrets."""
     width = boards.width[stage]
-    slots = tree.first_slot[tree.first_node[stage + 1]] - tree.first_slot[tree.first_node[stage]]
-    at_slot = tables.at_slot[stage] + board * slots * width
-    for player in range(first_player, last_player + 1):
-        side = player - first_player
-        at_reach = work.at_reach[side, stage]
-        _descend(tree, tables, work, step, stage, width, at_slot, at_reach, 1 - player)
-        clear_continuations(tree, work, stage, width, side)
+    at_reach = _reach_at(work, player, stage, board)
+    at_value = _value_at(work, player, stage, board)
+    if stage + 1 < len(boards.width):
+        _symmetrise(tree, boards, work, stage, board, player)
+    _evaluate_terminals(tree, boards, work, stage, board, width, at_reach, at_value, 1 - player)
+    at_slot = _slot_at(tree, boards, tables, stage, board)
+    _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, player)
 
 
-@njit(cache=True, nogil=True)
-def go_up(tree, boards, tables, work, step, stage, board, first_player, last_player):
-    """The way up on one board: continuations are in place, values and regrets follow."""
-    if step.mode == NOTHING:
-        return
-    width = boards.width[stage]
-    slots = tree.first_slot[tree.first_node[stage + 1]] - tree.first_slot[tree.first_node[stage]]
-    at_slot = tables.at_slot[stage] + board * slots * width
-    for player in range(first_player, last_player + 1):
-        side = player - first_player
-        at_reach, at_value = work.at_reach[side, stage], work.at_value[side, stage]
-        _symmetrise(tree, boards, work, stage, board, width, side)
-        _evaluate_terminals(tree, boards, work, stage, board, width, at_reach, at_value, 1 - player)
-        _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, player)
+@kernel
+def visit(tree, boards, tables, work, step, stage, begin, end, parent, first_player, last_player):
+    """Boards ``begin`` … ``end - 1`` of a stage, children of ``parent``, and all below them.
 
-
-@njit(cache=True, nogil=True)
-def visit(tree, boards, tables, work, step, stage, begin, end, first_player, last_player):
-    """Boards ``begin`` … ``end - 1`` of a stage, which share their parent, and all below them."""
-    width = boards.width[stage]
-    for board in range(begin, end):
-        if stage > 0:
+    Depth first, by hand: numba cannot keep compiled recursive functions on disk.
+    """
+    cursor, limit = work.cursor[0], work.cursor[1]
+    depth, cursor[stage], limit[stage] = stage, begin, end
+    last_stage = len(boards.width) - 1
+    while True:
+        if cursor[depth] == limit[depth]:
+            if depth == stage:
+                return
+            depth -= 1
+        else:
+            board = cursor[depth]
+            if step.way != UP:
+                for player in range(first_player, last_player + 1):
+                    if depth > 0:
+                        above = parent if depth == stage else cursor[depth - 1]
+                        enter(tree, boards, work, depth, board, above, player)
+                    go_down(tree, boards, tables, work, step, depth, board, player)
+            if depth < last_stage:
+                at = boards.at_board[depth] + board
+                depth += 1
+                cursor[depth], limit[depth] = boards.first_child[at], boards.first_child[at + 1]
+                continue
+        board = cursor[depth]
+        if step.way != DOWN and step.mode != NOTHING:
             for player in range(first_player, last_player + 1):
-                _enter(tree, boards, work, stage, board, width, player - first_player, 1 - player)
-        go_down(tree, boards, tables, work, step, stage, board, first_player, last_player)
-        if stage + 1 < len(boards.width):
-            at = boards.at_board[stage] + board
-            first, last = boards.first_child[at], boards.first_child[at + 1]
-            visit(
-                tree, boards, tables, work, step, stage + 1, first, last, first_player, last_player
-            )
-        go_up(tree, boards, tables, work, step, stage, board, first_player, last_player)
-        if stage > 0 and step.mode != NOTHING:
-            for player in range(first_player, last_player + 1):
-                _leave(tree, boards, work, stage, board, width, player - first_player, player)
+                go_up(tree, boards, tables, work, step, depth, board, player)
+                if depth > 0:
+                    above = parent if depth == stage else cursor[depth - 1]
+                    _leave(tree, boards, work, depth, board, above, player)
+        cursor[depth] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start(tree, boards, work, ranges, first_player, last_player):
     """Put the ranges [2, width] of the opponents of the updated players into the root's rows."""
     width = boards.width[0]
     for player in range(first_player, last_player + 1):
-        at = work.at_reach[player - first_player, 0] + tree.line_row[1 - player, 0] * width
+        at = work.at_reach[player, 0] + tree.line_row[1 - player, 0] * width
         work.reach[at : at + width] = ranges[1 - player]
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def traverse(tree, boards, tables, work, ranges, step, first_player, last_player):
+    """The whole tree, once."""
+    start(tree, boards, work, ranges, first_player, last_player)
+    visit(tree, boards, tables, work, step, 0, 0, 1, 0, first_player, last_player)
+
+
+@kernel
 def iterate(tree, boards, tables, work, ranges, schedule, alternating, floor, predictive, fresh):
     """Iterations by the rows of a schedule [n + 1, 4] (``UpdateRule.schedule``).
 
@@ -382,10 +427,8 @@ def iterate(tree, boards, tables, work, ranges, schedule, alternating, floor, pr
                 if player == 1:
                     keep, add = schedule[t + 1, 2], schedule[t + 1, 3]
                 averaging = player == 0 or t + 2 < len(schedule)
-                step = Step(UPDATE, up, down, keep, add, averaging, floor, predictive, fresh)
-                start(tree, boards, work, ranges, player, player)
-                visit(tree, boards, tables, work, step, 0, 0, 1, player, player)
+                step = Step(UPDATE, BOTH, up, down, keep, add, averaging, floor, predictive, fresh)
+                traverse(tree, boards, tables, work, ranges, step, player, player)
         else:
-            step = Step(UPDATE, up, down, keep, add, True, floor, predictive, fresh)
-            start(tree, boards, work, ranges, 0, 1)
-            visit(tree, boards, tables, work, step, 0, 0, 1, 0, 1)
+            step = Step(UPDATE, BOTH, up, down, keep, add, True, floor, predictive, fresh)
+            traverse(tree, boards, tables, work, ranges, step, 0, 1)

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from deepstack.game.definition import Game
 from deepstack.cards.notation import hand_cards
+from deepstack.game.definition import Game
 from deepstack.solver.simd import LANES, padded
 from deepstack.tree.betting import DECISION, FOLDED, NEXT, SHOWDOWN, BettingTree, Stage
 from deepstack.tree.boards import BoardStage

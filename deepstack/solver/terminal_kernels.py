@@ -3,8 +3,8 @@
 A hand's value at a fold is the opponent's reach that does not clash with it; at a showdown, the
 reach it beats minus the reach that beats it. With hands in order of strength both need only sums:
 over all hands, and over the hands that hold each card (inclusion–exclusion; Johanson 2016, §2.4).
-Here sixteen reach vectors stand side by side, ``lanes[hand * 16 + lane]``, so that every step is one
-vector instruction.
+Here sixteen reach vectors stand side by side, ``lanes[hand * 16 + lane]``, so that every step is
+one vector instruction.
 
 For a hand h = {a, b} with tie group G, let W(before) be the reach of weaker unblocked hands and
 W(after) that of hands weaker or tied. Wins minus losses are W(before) + W(after) − (all unblocked).
@@ -15,14 +15,13 @@ Sums that start at minus half of their total absorb the last term, and h's own r
 
 from __future__ import annotations
 
-from numba import njit
-
+from deepstack.run.jit import kernel
 from deepstack.solver.simd import LANES, vadd, vload, vmul, vsplat, vstore, vsub
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_cards(lanes, sums, live, lists, at_live, at_lists, cards, per_card, share):
-    """Reach of the hands that hold each live card, into ``sums[card]``; the total is returned.
+    """Reach of the hands that hold each live card, into ``sums[card]``, and of all, at its end.
 
     ``lists`` names the hands of each live card; ``share`` is one over the cards of a hand.
     """
@@ -43,25 +42,25 @@ def sum_cards(lanes, sums, live, lists, at_live, at_lists, cards, per_card, shar
         held = vadd(vadd(a, b), vadd(c, d))
         vstore(sums, int(live[at_live + i]) * LANES, held)
         total = vadd(total, held)
-    return vmul(total, vsplat(lanes, share))
+    vstore(sums, len(sums) - LANES, vmul(total, vsplat(lanes, share)))
 
 
-@njit(cache=True, nogil=True)
-def fold_values(lanes, out, sums, total, card1, card2, at, hands, own):
+@kernel
+def fold_values(lanes, out, sums, card1, card2, at, hands, own):
     """All that does not clash: total − card a − card b + ``own`` × the hand itself.
 
     ``own`` is 1 for hands of two cards, which both sums contain, and 0 for hands of one.
     """
-    again = vsplat(lanes, own)
+    total, again = vload(sums, len(sums) - LANES), vsplat(lanes, own)
     for h in range(hands):
         clash = vadd(vload(sums, int(card1[at + h])), vload(sums, int(card2[at + h])))
         value = vadd(vsub(total, clash), vmul(again, vload(lanes, h * LANES)))
         vstore(out, h * LANES, value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def showdown_values(
-    lanes, out, sums, total, live, lists, ties, at_live, at_lists, cards, per_card, group_end, hands
+    lanes, out, sums, live, lists, ties, at_live, at_lists, cards, per_card, group_end, hands
 ):
     """Wins minus losses of every hand; hands are in order of strength.
 
@@ -69,7 +68,7 @@ def showdown_values(
     hands of each card, as a place in its list.
     """
     half = vsplat(lanes, -0.5)
-    before = vmul(total, half)
+    before = vmul(vload(sums, len(sums) - LANES), half)
     h = 0
     while h < hands:
         end = int(group_end[h])

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from deepstack.run.jit import kernel
 
 Floats = npt.NDArray[np.float64]
 Pair = tuple[Floats, Floats]
 
 
-@njit(cache=True)
+@kernel
 def choose(regrets: Floats, gains: Floats, optimistic: bool, rate: float, out: Floats) -> None:
     """Write the strategy [A] that follows stored regrets [A] and the last gains [A]."""
     n = len(regrets)
@@ -33,7 +34,7 @@ def choose(regrets: Floats, gains: Floats, optimistic: bool, rate: float, out: F
         out[a] = out[a] / total if total > 0.0 else 1.0 / n
 
 
-@njit(cache=True)
+@kernel
 def learn(strategy: Floats, values: Floats, floor: float, regrets: Floats, gains: Floats) -> float:
     """Update regrets [A] and gains [A] in place; the least regret before the floor."""
     expected = 0.0
@@ -47,7 +48,7 @@ def learn(strategy: Floats, values: Floats, floor: float, regrets: Floats, gains
     return lowest
 
 
-@njit(cache=True)
+@kernel
 def mix(weights: Floats, vectors: Floats, out: Floats) -> None:
     """Write Σ weights [n] · vectors [n, A] to out [A]."""
     out[:] = 0.0
@@ -57,7 +58,7 @@ def mix(weights: Floats, vectors: Floats, out: Floats) -> None:
                 out[a] += weights[i] * vectors[i, a]
 
 
-@njit(cache=True)
+@kernel
 def iterate(
     matrix: Floats,
     floor: float,

@@ -4,9 +4,9 @@ Within a betting round nothing but the board distinguishes one public state from
 same actions, so a public tree is the product of two small things: the *betting tree* of this module
 and the *board tree* of ``tree.boards``. A **stage** is a betting round of the tree. It begins with
 one or more **lines** (the betting sequences of earlier stages that lead into it), each the root of
-some decision nodes. An action of a node is a **slot**; a slot leads to another node of the stage, or
-ends it: by a fold, by a showdown, or by going on to a line of the next stage. At a depth limit the
-last stage goes on to **leaves**, to be valued by somebody else.
+some decision nodes. An action of a node is a **slot**; a slot leads to another node of the stage,
+or ends it: by a fold, by a showdown, or by going on to a line of the next stage. At a depth limit
+the last stage goes on to **leaves**, to be valued by somebody else.
 
 A line without decisions is an all-in that was called: the cards are dealt to the end.
 """
@@ -29,8 +29,8 @@ DECISION, FOLDED, SHOWDOWN, NEXT = range(4)
 class Slot:
     """An action of a node and where it leads.
 
-    ``target`` is the node of the stage (DECISION), or the line of the next stage or the leaf (NEXT).
-    ``chips`` is what the loser of a fold or showdown has put in.
+    ``target`` is the node of the stage (DECISION), or the line of the next stage or the leaf
+    (NEXT). ``chips`` is what the loser of a fold or showdown has put in.
     """
 
     action: Action

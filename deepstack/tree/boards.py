@@ -1,11 +1,11 @@
 """The boards of a public tree: which cards may come, and which hands remain on each.
 
 Boards that differ by a relabelling of suits are solved once. That is sound only under relabellings
-that leave the root's board, both ranges and whatever else was given unchanged; they form the *group*
-of the root. A board's group are those of its parent's that leave its new cards in place. A class of
-boards with w members stands for all of them: its values count w / |group| times, and the values that
-reach the parent are summed over the parent's group (``symmetries``), which brings the other
-members' share.
+that leave the root's board, both ranges and whatever else was given unchanged; they form the
+*group* of the root. A board's group are those of its parent's that leave its new cards in place. A
+class of boards with w members stands for all of them: its values count w / |group| times, and the
+values that reach the parent are summed over the parent's group (``symmetries``), which brings the
+other members' share.
 
 Hands are compacted board by board: only hands without a board card have a place, in order of hand
 index, and in order of strength on the boards of the last betting round.

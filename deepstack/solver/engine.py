@@ -1,0 +1,420 @@
+"""The engine: a public tree, its tables, iterations of an update rule, values.
+
+    engine = Engine(root, ranges, raises, CFR_PLUS)
+    engine.run(1000)
+    engine.exploitability()                 # chips, half the sum of both best responses' gains
+
+One engine serves every two-player game of ``deepstack.game``, whole or from any state, with all
+rounds to come or with leaves at a depth limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from deepstack.cards.notation import blocked, hand_cards
+from deepstack.game.state import State
+from deepstack.run.errors import InputError
+from deepstack.solver.cfr_kernels import (
+    AVERAGE,
+    BEST,
+    BOTH,
+    DOWN,
+    NOTHING,
+    UP,
+    UPDATE,
+    Step,
+    Tables,
+    Work,
+    go_down,
+    go_up,
+    iterate,
+    start,
+    traverse,
+    visit,
+)
+from deepstack.solver.layout import Betting, Boards, lay_out_betting, lay_out_boards
+from deepstack.solver.leaves import LeafEvaluator, Leaves
+from deepstack.solver.memory import Memory, require_memory
+from deepstack.solver.rules import UpdateRule
+from deepstack.solver.simd import LANES, aligned_zeros
+from deepstack.tree.betting import DECISION, FOLDED, NEXT, SHOWDOWN, Raises, build_betting
+from deepstack.tree.boards import build_boards, root_group
+
+Floats = npt.NDArray[np.floating]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How large a public tree is: nodes, and slots (actions × hands of the root, by convention)."""
+
+    decisions: int
+    chances: int
+    folds: int
+    showdowns: int
+    slots: int
+
+
+class Engine:
+    """Counterfactual regret minimisation below one state.
+
+    Args:
+        root: the state to solve; private cards are ignored.
+        ranges: [2, hands] weights of every hand of each seat, at the root; hands that hold a board
+            card are ignored.
+        raises: the raise totals a tree offers (``Menu.raises``).
+        rule: how regrets and averages move.
+        dtype: float32, or float64 where digits count.
+        merge: treat boards alike that differ by a relabelling of suits, where the root allows it.
+        last_round: the last betting round of the tree; beyond it ``evaluator`` gives the values.
+        evaluator: values of the leaves; needed if ``last_round`` is not the game's last.
+        threads: threads across the boards of the second round of the tree.
+    """
+
+    def __init__(
+        self,
+        root: State,
+        ranges: npt.ArrayLike,
+        raises: Raises,
+        rule: UpdateRule,
+        *,
+        dtype: npt.DTypeLike = np.float32,
+        merge: bool = True,
+        last_round: int | None = None,
+        evaluator: LeafEvaluator | None = None,
+        threads: int = 1,
+    ) -> None:
+        self.root, self.game, self.rule = root, root.game, rule
+        self.dtype = np.dtype(dtype)
+        self.iterations = 0
+        self.evaluator = evaluator
+        last = self.game.rounds - 1 if last_round is None else last_round
+        given = check_ranges(root, ranges)
+        self.betting_tree = build_betting(root, raises, last)
+        if self.betting_tree.leaves and evaluator is None:
+            raise InputError(f"last round {last}: expected a leaf evaluator for what comes after")
+        group = root_group(self.game, root.board, given)
+        if not merge:
+            group = group[:1]
+        self.merged = len(group) > 1
+        self.board_tree = build_boards(self.game, root.board, root.round, last, group)
+        self.tree: Betting = lay_out_betting(self.betting_tree)
+        self.boards: Boards = lay_out_boards(self.game, self.board_tree)
+        if threads < 1:
+            raise InputError(f"threads={threads}: expected at least 1")
+        widest = int(self.boards.boards[1]) if len(self.board_tree) > 1 else 1
+        self.threads = 1 if self.betting_tree.leaves else min(threads, widest)
+        self.memory = self._memory()
+        require_memory(self.memory)
+        self.ranges = np.zeros((2, self.boards.width[0]), self.dtype)
+        self.ranges[:, : self.boards.hands[0]] = given[:, self.board_tree[0].hands[0]]
+        self.mass = joint_mass(self.game, given)
+        self._allocate()
+
+    # ---- sizes and memory
+
+    @property
+    def slots_of_stage(self) -> npt.NDArray[np.int64]:
+        return np.diff(self.tree.first_slot[self.tree.first_node])
+
+    def counts(self) -> Counts:
+        """The size of the public tree, boards that are merged counted once.
+
+        Every slot has as many hands as the root, as other solvers count them.
+        """
+        decisions = chances = folds = showdowns = actions = 0
+        for stage, copies in zip(self.betting_tree.stages, self.boards.boards, strict=True):
+            boards = int(copies)
+            kinds = [slot.kind for node in stage.nodes for slot in node.slots]
+            kinds += [line.kind for line in stage.lines if line.kind != DECISION]
+            decisions += boards * len(stage.nodes)
+            folds += boards * kinds.count(FOLDED)
+            showdowns += boards * kinds.count(SHOWDOWN)
+            chances += boards * kinds.count(NEXT)
+            actions += boards * stage.slots
+        return Counts(decisions, chances, folds, showdowns, actions * int(self.boards.hands[0]))
+
+    def _memory(self) -> Memory:
+        boards, tree = self.boards, self.tree
+        size = self.dtype.itemsize
+        slots = int((boards.boards * self.slots_of_stage * boards.width).sum())
+        spread = boards.boards if self.betting_tree.leaves else np.ones_like(boards.boards)
+        rows = ((tree.rows + tree.value_rows) * boards.width * spread).sum()
+        index = sum(array.nbytes for array in (*boards, *tree) if isinstance(array, np.ndarray))
+        return Memory(
+            tables=slots * size * (3 if self.rule.predictive else 2),
+            work=int(rows) * size * self._sides * self.threads,
+            index=index + sum(stage.hands.nbytes * 3 for stage in self.board_tree),
+        )
+
+    @property
+    def _sides(self) -> int:
+        """Updates of both players at once, and leaves, need the rows of both."""
+        return 2 if not self.rule.alternating or self.betting_tree.leaves else 1
+
+    def _allocate(self) -> None:
+        boards, tree = self.boards, self.tree
+        sizes = boards.boards * self.slots_of_stage * boards.width
+        total = int(sizes.sum())
+        self.tables = Tables(
+            regret=aligned_zeros(total, self.dtype),
+            average=aligned_zeros(total, self.dtype),
+            prediction=aligned_zeros(total if self.rule.predictive else 0, self.dtype),
+            frozen=np.zeros(0, np.bool_),
+            at_slot=_before(sizes),
+            at_node=_before(boards.boards * np.diff(tree.first_node)),
+        )
+        self._works = [self._make_work() for _ in range(self.threads)]
+
+    def _make_work(self) -> Work:
+        boards, tree, leaves = self.boards, self.tree, bool(self.betting_tree.leaves)
+        reach, value = tree.rows * boards.width, tree.value_rows * boards.width
+        spread = boards.boards if leaves else np.ones_like(boards.boards)
+        width = int(boards.width.max())
+
+        def both(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+            second = int(sizes.sum()) if self._sides == 2 else 0
+            return np.stack([_before(sizes), _before(sizes) + second])
+
+        return Work(
+            reach=aligned_zeros(int((reach * spread).sum()) * self._sides, self.dtype),
+            value=aligned_zeros(int((value * spread).sum()) * self._sides, self.dtype),
+            at_reach=both(reach * spread),
+            at_value=both(value * spread),
+            reach_step=reach if leaves else np.zeros_like(reach),
+            value_step=value if leaves else np.zeros_like(value),
+            lanes=aligned_zeros(width * LANES, self.dtype),
+            out=aligned_zeros(width * LANES, self.dtype),
+            sums=aligned_zeros((len(self.game.deck) + 2) * LANES, self.dtype),
+            cursor=np.zeros((2, len(boards.width)), np.int64),
+        )
+
+    # ---- iterations
+
+    def run(self, iterations: int) -> None:
+        """Go on for some iterations."""
+        if iterations <= 0:
+            return
+        rule = self.rule
+        schedule = rule.schedule(self.iterations + 1, iterations + 1)
+        if rule.alternating:
+            # player 0's strategy of the first iteration, which the last call left to this one
+            keep, add = schedule[0, 2:]
+            self._traverse(self._step(NOTHING, keep=keep, add=add, averaging=True), 1, 1)
+        if self.threads == 1 and not self.betting_tree.leaves:
+            iterate(
+                self.tree,
+                self.boards,
+                self.tables,
+                self._works[0],
+                self.ranges,
+                schedule,
+                rule.alternating,
+                rule.floor,
+                rule.predictive,
+                rule.fresh,
+            )
+        else:
+            with self._pool():
+                for step, first, last in self._steps(schedule):
+                    self._traverse(step, first, last)
+        self.iterations += iterations
+
+    def _steps(self, schedule: npt.NDArray[np.float64]) -> Iterator[tuple[Step, int, int]]:
+        """The traversals of ``cfr_kernels.iterate``, one at a time."""
+        for t in range(len(schedule) - 1):
+            up, down, keep, add = schedule[t]
+            if not self.rule.alternating:
+                yield self._step(UPDATE, up, down, keep, add, True), 0, 1
+                continue
+            yield self._step(UPDATE, up, down, keep, add, True), 0, 0
+            keep, add = schedule[t + 1, 2:]
+            yield self._step(UPDATE, up, down, keep, add, t + 2 < len(schedule)), 1, 1
+
+    def _step(
+        self,
+        mode: int,
+        positive: float = 1.0,
+        negative: float = 1.0,
+        keep: float = 1.0,
+        add: float = 0.0,
+        averaging: bool = False,
+    ) -> Step:
+        rule = self.rule
+        numbers = (float(positive), float(negative), float(keep), float(add))
+        flags = (bool(averaging), rule.floor, rule.predictive, rule.fresh)
+        return Step(mode, BOTH, *numbers, *flags)
+
+    def _traverse(self, step: Step, first: int, last: int) -> None:
+        """One traversal that updates the players ``first`` to ``last``."""
+        main = self._works[0]
+        if self.betting_tree.leaves:
+            self._traverse_with_leaves(step, first, last)
+        elif self.threads == 1:
+            traverse(self.tree, self.boards, self.tables, main, self.ranges, step, first, last)
+        else:
+            self._traverse_in_threads(step, first, last)
+
+    def _traverse_in_threads(self, step: Step, first: int, last: int) -> None:
+        """The root's round here, the boards of the next one in equal shares on threads."""
+        arrays, main = (self.tree, self.boards, self.tables), self._works[0]
+        players = range(first, last + 1)
+        start(self.tree, self.boards, main, self.ranges, first, last)
+        for player in players:
+            go_down(*arrays, main, step, 0, 0, player)
+        shares = np.linspace(0, int(self.boards.boards[1]), self.threads + 1).astype(int).tolist()
+        root_reach = int(self.tree.rows[0] * self.boards.width[0])
+
+        def share(number: int) -> None:
+            work = self._works[number]
+            if number:
+                for player in players:
+                    at = main.at_reach[player, 0]
+                    work.reach[at : at + root_reach] = main.reach[at : at + root_reach]
+                    work.value[self._onward(player)] = 0
+            visit(*arrays, work, step, 1, shares[number], shares[number + 1], 0, first, last)
+
+        with self._pool() as pool:
+            list(pool.map(share, range(self.threads)))
+        if step.mode == NOTHING:
+            return
+        for player in players:
+            here = self._onward(player)
+            for work in self._works[1:]:
+                main.value[here] += work.value[here]
+            go_up(*arrays, main, step, 0, 0, player)
+
+    def _onward(self, player: int) -> slice:
+        """The continuations of the root's round."""
+        width, rows = int(self.boards.width[0]), int(self.tree.value_rows[0])
+        lines = int(self.tree.first_line[2] - self.tree.first_line[1])
+        end = int(self._works[0].at_value[player, 0]) + rows * width
+        return slice(end - lines * width, end)
+
+    @contextmanager
+    def _pool(self) -> Iterator[ThreadPoolExecutor]:
+        """The threads; those that an outer use has started, if any."""
+        outer: ThreadPoolExecutor | None = getattr(self, "_threads_at_work", None)
+        if outer is not None:
+            yield outer
+            return
+        with ThreadPoolExecutor(self.threads) as pool:
+            self._threads_at_work: ThreadPoolExecutor | None = pool
+            try:
+                yield pool
+            finally:
+                self._threads_at_work = None
+
+    # ---- leaves
+
+    def _traverse_with_leaves(self, step: Step, first: int, last: int) -> None:
+        """Down on all boards, one question to the evaluator, and up again."""
+        arrays, work = (self.tree, self.boards, self.tables), self._works[0]
+        silent = step._replace(way=DOWN, averaging=False)
+        start(self.tree, self.boards, work, self.ranges, 0, 1)
+        for player in (0, 1):
+            asked = step._replace(way=DOWN) if first <= player <= last else silent
+            visit(*arrays, work, asked, 0, 0, 1, 0, player, player)
+        if step.mode == NOTHING:
+            return
+        assert self.evaluator is not None
+        answer = self.evaluator.values(self.leaves(), self._leaf_reach(work))
+        for player in range(first, last + 1):
+            self._put_leaf_values(work, player, np.asarray(answer[player], self.dtype))
+        visit(*arrays, work, step._replace(way=UP), 0, 0, 1, 0, first, last)
+
+    def leaves(self) -> Leaves:
+        """The leaves of a depth-limited tree."""
+        stage = self.board_tree[-1]
+        return Leaves(tuple(self.betting_tree.leaves), stage.cards, stage.hands)
+
+    def _leaf_reach(self, work: Work) -> Floats:
+        """[2, B, L, H] reach of each player at the leaves."""
+        stage, hands = len(self.boards.width) - 1, int(self.boards.hands[-1])
+        lines = slice(int(self.tree.first_line[stage + 1]), int(self.tree.first_line[stage + 2]))
+        shape = (int(self.boards.boards[-1]), int(self.tree.rows[-1]), int(self.boards.width[-1]))
+        size = int(np.prod(shape))
+        result = np.empty((2, shape[0], lines.stop - lines.start, hands), self.dtype)
+        for player in (0, 1):  # the rows of a visit are those of the opponent
+            at = int(work.at_reach[1 - player, stage])
+            rows = work.reach[at : at + size].reshape(shape)
+            result[player] = rows[:, self.tree.line_from[player, lines], :hands]
+        return result
+
+    def _put_leaf_values(self, work: Work, player: int, values: Floats) -> None:
+        stage, hands = len(self.boards.width) - 1, int(self.boards.hands[-1])
+        shape = (int(self.boards.boards[-1]), int(self.tree.value_rows[-1]), -1)
+        at, size = int(work.at_value[player, stage]), int(self.tree.value_rows[-1])
+        size *= int(self.boards.width[-1] * self.boards.boards[-1])
+        rows = work.value[at : at + size].reshape(shape)
+        rows[:, shape[1] - values.shape[1] :, :hands] = values
+
+    # ---- values
+
+    def root_values(self, mode: int) -> npt.NDArray[np.float64]:
+        """Counterfactual values of the root's live hands [2, H], in chips.
+
+        ``mode``: BEST for best responses to the average strategies, AVERAGE for the average
+        strategies against each other, CURRENT for the current ones.
+        """
+        hands, width = int(self.boards.hands[0]), int(self.boards.width[0])
+        values = np.empty((2, hands))
+        for player in (0, 1):
+            self._traverse(self._step(mode), player, player)
+            work = self._works[0]
+            row = self.tree.line_source[player, 0]
+            at = int(work.at_value[player, 0] + row * width)
+            values[player] = work.value[at : at + hands]
+        return values
+
+    def exploitability(self) -> float:
+        """Half the sum of what both best responses gain on the average strategies, in chips."""
+        values = self.root_values(BEST)
+        return float((values * self.ranges[:, : values.shape[1]]).sum() / self.mass / 2)
+
+    def expected_values(self, mode: int = AVERAGE) -> npt.NDArray[np.float64]:
+        """Chips won by each seat when both play their average strategies [2]."""
+        values = self.root_values(mode)
+        return (values * self.ranges[:, : values.shape[1]]).sum(axis=1) / self.mass
+
+
+def _before(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Where pieces of these sizes begin, one after the other."""
+    return np.cumsum(sizes) - sizes
+
+
+def check_ranges(root: State, ranges: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Ranges [2, hands] with blocked hands at exactly zero; refuses what cannot be dealt."""
+    game = root.game
+    given = np.array(ranges, dtype=np.float64)
+    if given.shape != (2, game.hands):
+        raise InputError(f"ranges of shape {given.shape}: expected (2, {game.hands})")
+    if not np.isfinite(given).all() or given.min() < 0:
+        raise InputError("ranges: expected finite weights of at least 0")
+    given[:, blocked(root.board, len(game.deck), game.hole_cards)] = 0.0
+    for seat in (0, 1):
+        if not given[seat].any():
+            raise InputError(f"range of seat {seat + 1}: no hand is possible on this board")
+    if joint_mass(game, given) <= 0:
+        raise InputError("ranges cannot coexist: every pair of hands shares a card")
+    return given
+
+
+def joint_mass(game, ranges: Floats) -> float:  # type: ignore[no-untyped-def]
+    """Total weight of the pairs of hands that do not clash, for ranges [2, hands]."""
+    held = hand_cards(len(game.deck), game.hole_cards)
+    both = ranges.sum(axis=1).prod()
+    same = float((ranges[0] * ranges[1]).sum())
+    if game.hole_cards == 1:
+        return float(both) - same
+    sums = np.zeros((2, len(game.deck)))
+    for player in (0, 1):
+        for column in (0, 1):
+            np.add.at(sums[player], held[:, column], ranges[player])
+    return max(float(both - (sums[0] * sums[1]).sum()) + same, 0.0)

@@ -1,0 +1,45 @@
+"""What stands at a depth limit: leaf evaluators.
+
+A leaf is a finished betting round with rounds to come. An evaluator is asked once for all leaves of
+a traversal, on all boards, and answers with counterfactual values. The value network of later
+chapters is one; exact and equity evaluators are others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from deepstack.game.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Leaves:
+    """The leaves of a tree.
+
+    Attributes:
+        states: the betting of each of the L leaves.
+        boards: [B, cards] the public cards of each board on which they occur.
+        hands: [B, H] hand index of every place of a vector.
+    """
+
+    states: tuple[State, ...]
+    boards: npt.NDArray[np.int64]
+    hands: npt.NDArray[np.int64]
+
+
+class LeafEvaluator(Protocol):
+    """Values beyond a depth limit."""
+
+    def values(self, leaves: Leaves, reach: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+        """Counterfactual values in chips [2, B, L, H] of both players.
+
+        Args:
+            leaves: where.
+            reach: [2, B, L, H] what each player's strategy and range make of reaching the leaf with
+                each hand, not normalised. A player's values are weighted by the opponent's reach.
+        """
+        ...
