@@ -12,7 +12,7 @@ t + 1 is met by player 1's update in iteration t, so it is averaged there, with 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ from deepstack.solver.simd import (
 )
 from deepstack.solver.terminal_kernels import fold_values, showdown_values, sum_cards
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 
 # What a visit does with the nodes of the updated player: move their regrets, take the best action,
 # follow the average or the current strategy, or nothing (only the way down).
@@ -98,17 +98,28 @@ def _positive_part(tables, at, h, predictive):
 
 
 @kernel
-def _descend(tree, tables, work, step, stage, width, at_slot, at_reach, opponent):
+def _is_frozen(tree, tables, stage, board, n):
+    """Whether the strategy of a node is locked; it is then kept as the node's regrets."""
+    if len(tables.frozen) == 0:
+        return False
+    first = tree.first_node[stage]
+    nodes = tree.first_node[stage + 1] - first
+    return tables.frozen[tables.at_node[stage] + board * nodes + n - first]
+
+
+@kernel
+def _descend(tree, tables, work, step, stage, board, width, at_slot, at_reach, opponent):
     """Reach rows of the opponent's slots, and their share in the opponent's average strategy."""
     reach, average = work.reach, tables.average
     first_slot = tree.first_slot[tree.first_node[stage]]
     keep, add = vsplat(reach, step.keep), vsplat(reach, step.add)
-    follow_average = step.mode == BEST or step.mode == AVERAGE
     predictive = step.predictive
     for n in range(tree.first_node[stage], tree.first_node[stage + 1]):
         if tree.player[n] != opponent:
             continue
         begin, end = tree.first_slot[n], tree.first_slot[n + 1]
+        follow_average = step.mode == BEST or step.mode == AVERAGE
+        follow_average &= not _is_frozen(tree, tables, stage, board, n)
         above = at_reach + tree.node_row[opponent, n] * width
         uniform = vsplat(reach, 1.0 / (end - begin))
         for h in range(0, width, LANES):
@@ -180,7 +191,6 @@ def _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, pl
     """Values of the nodes from their slots; the updated player's regrets move."""
     value, regret = work.value, tables.regret
     base, first_slot = tree.first_node[stage], tree.first_slot[tree.first_node[stage]]
-    nodes = tree.first_node[stage + 1] - base
     for n in range(tree.first_node[stage + 1] - 1, base - 1, -1):
         begin, end = tree.first_slot[n], tree.first_slot[n + 1]
         into = at_value + (n - base) * width
@@ -192,7 +202,8 @@ def _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, pl
                     x = vadd(x, vmul(vsplat(value, tree.scale[player, s]), vload(value, at + h)))
                 vstore(value, into + h, x)
             continue
-        if step.mode == BEST:
+        frozen = _is_frozen(tree, tables, stage, board, n)
+        if step.mode == BEST and not frozen:
             for h in range(0, width, LANES):
                 x = vsplat(value, -np.inf)
                 for s in range(begin, end):
@@ -201,9 +212,8 @@ def _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, pl
                     x = vmax(x, vmul(scale, vload(value, at + h)))
                 vstore(value, into + h, x)
             continue
-        moves = step.mode == UPDATE
-        if moves and len(tables.frozen):
-            moves = not tables.frozen[tables.at_node[stage] + board * nodes + n - base]
+        moves = step.mode == UPDATE and not frozen
+        follow_average = step.mode == AVERAGE and not frozen
         uniform = vsplat(value, 1.0 / (end - begin))
         up, down = vsplat(value, step.positive), vsplat(value, step.negative)
         zero = vsplat(value, 0.0)
@@ -211,7 +221,7 @@ def _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, pl
             total = zero
             for s in range(begin, end):
                 at = at_slot + (s - first_slot) * width
-                if step.mode == AVERAGE:
+                if follow_average:
                     total = vadd(total, vload(tables.average, at + h))
                 else:
                     total = vadd(total, _positive_part(tables, at, h, step.predictive))
@@ -219,7 +229,7 @@ def _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, pl
             mean = zero
             for s in range(begin, end):
                 at = at_slot + (s - first_slot) * width
-                if step.mode == AVERAGE:
+                if follow_average:
                     x = vload(tables.average, at + h)
                 else:
                     x = _positive_part(tables, at, h, step.predictive)
@@ -341,7 +351,7 @@ def go_down(tree, boards, tables, work, step, stage, board, player):
     width = boards.width[stage]
     at_slot = _slot_at(tree, boards, tables, stage, board)
     at_reach = _reach_at(work, player, stage, board)
-    _descend(tree, tables, work, step, stage, width, at_slot, at_reach, 1 - player)
+    _descend(tree, tables, work, step, stage, board, width, at_slot, at_reach, 1 - player)
     lines = tree.first_line[stage + 2] - tree.first_line[stage + 1]
     onward = _onward_at(tree, boards, work, player, stage, board)
     work.value[onward : onward + lines * width] = 0.0

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepstack.cards.notation import blocked, hand_cards
+from deepstack.game.definition import Game
 from deepstack.game.state import State
 from deepstack.run.errors import InputError
 from deepstack.solver.cfr_kernels import (
@@ -311,6 +312,38 @@ class Engine:
             finally:
                 self._threads_at_work = None
 
+    def table_rows(self, stage: int, node: int, board: int) -> slice:
+        """Where the rows [actions, width] of a node stand in the tables; nodes count by stage."""
+        first = int(self.tree.first_node[stage])
+        slots, width = self.tree.first_slot, int(self.boards.width[stage])
+        begin, end = int(slots[first + node]), int(slots[first + node + 1])
+        at = int(self.tables.at_slot[stage]) + board * int(self.slots_of_stage[stage]) * width
+        at -= int(slots[first]) * width
+        return slice(at + begin * width, at + end * width)
+
+    def lock(self, stage: int, node: int, board: int, strategy: npt.ArrayLike) -> None:
+        """Fix the strategy of a node: probabilities [H, actions] of the board's live hands.
+
+        Iterations leave it alone, and best responses of its player keep to it.
+        """
+        rows = self.table_rows(stage, node, board)
+        width, hands = int(self.boards.width[stage]), int(self.boards.hands[stage])
+        given = np.asarray(strategy, np.float64)
+        actions = (rows.stop - rows.start) // width
+        if given.shape != (hands, actions):
+            raise InputError(f"strategy of shape {given.shape}: expected ({hands}, {actions})")
+        if not (given >= 0).all() or not np.allclose(given.sum(axis=1), 1.0, atol=1e-4):
+            raise InputError("strategy: expected probabilities that sum to 1 for every hand")
+        if not len(self.tables.frozen):
+            nodes = int((self.boards.boards * np.diff(self.tree.first_node)).sum())
+            self.tables = self.tables._replace(frozen=np.zeros(nodes, np.bool_))
+        nodes = int(np.diff(self.tree.first_node)[stage])
+        self.tables.frozen[int(self.tables.at_node[stage]) + board * nodes + node] = True
+        for table in (self.tables.regret, self.tables.average):
+            table[rows].reshape(actions, width)[:, :hands] = given.T
+        if self.rule.predictive:
+            self.tables.prediction[rows] = 0.0
+
     # ---- leaves
 
     def _traverse_with_leaves(self, step: Step, first: int, last: int) -> None:
@@ -406,7 +439,7 @@ def check_ranges(root: State, ranges: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return given
 
 
-def joint_mass(game, ranges: Floats) -> float:  # type: ignore[no-untyped-def]
+def joint_mass(game: Game, ranges: Floats) -> float:
     """Total weight of the pairs of hands that do not clash, for ranges [2, hands]."""
     held = hand_cards(len(game.deck), game.hole_cards)
     both = ranges.sum(axis=1).prod()

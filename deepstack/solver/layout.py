@@ -16,7 +16,7 @@ neighbours can be evaluated together.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ from deepstack.solver.simd import LANES, padded
 from deepstack.tree.betting import DECISION, FOLDED, NEXT, SHOWDOWN, BettingTree, Stage
 from deepstack.tree.boards import BoardStage
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 
 
 class Betting(NamedTuple):
@@ -280,7 +280,7 @@ def _pad(values: Array, width: int, fill: int, dtype: npt.DTypeLike) -> Array:
 
 
 @njit(cache=True)
-def _fill_lists(cards, strengths, live, lists, ties, group_end):  # type: ignore[no-untyped-def]
+def _fill_lists(cards, strengths, live, lists, ties, group_end):
     """The hands of every live card in order, and where tie groups end, for every board.
 
     cards [B, H, 2], strengths [B, H], live [B, deck] → lists, ties [B, n, k], group_end [B, width].

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
-from numba import types
+from numba import extending, types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, register_model
+from numba.extending import models, register_model
 
 LANES = 16
 ALIGNMENT = 64
 _INT = ir.IntType(32)
+intrinsic: Callable[..., Any] = extending.intrinsic  # untyped: it takes the typing context away
 
 
 class Vector(types.Type):

@@ -108,7 +108,8 @@ def build_betting(root: State, raises: Raises, last_round: int | None = None) ->
     starts = [root.with_hands(((),) * game.players)]
     stages = []
     for round_ in range(root.round, last + 1):
-        stage, onward = Stage(round_), []
+        stage = Stage(round_)
+        onward: list[State] = []
         for start in starts:
             onward += _grow_line(stage, _in_round(start, round_), raises, len(onward))
         stages.append(stage)
