@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba import config, njit
+import numba
+from numba import njit
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -47,6 +48,7 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
         return lambda wrapped: kernel(wrapped, **options)
     if os.environ.get("NUMBA_CACHE_DIR"):  # somebody has decided otherwise
         return njit(cache=True, nogil=True, **options)(function)
+    config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, cache_folder()
     try:
         return njit(cache=True, nogil=True, **options)(function)
