@@ -36,9 +36,10 @@ from deepstack.solver.terminal_kernels import fold_values, showdown_values, sum_
 
 Array = npt.NDArray[Any]
 
-# What a visit does with the nodes of the updated player: move their regrets, take the best action,
-# follow the average or the current strategy, or nothing (only the way down).
-UPDATE, BEST, AVERAGE, CURRENT, NOTHING = range(5)
+# What a visit does with the nodes of the updated player: move their regrets; take the best action
+# against the opponent's average or current strategy; follow their own average or current strategy
+# against the same of the opponent; or nothing (only the way down).
+UPDATE, BEST, BEST_OF_CURRENT, AVERAGE, CURRENT, NOTHING = range(6)
 # Which way a visit goes: with leaves, all boards are left on the way down, then valued, then met
 # again on the way up.
 BOTH, DOWN, UP = range(3)
@@ -203,7 +204,7 @@ def _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, pl
                 vstore(value, into + h, x)
             continue
         frozen = _is_frozen(tree, tables, stage, board, n)
-        if step.mode == BEST and not frozen:
+        if (step.mode == BEST or step.mode == BEST_OF_CURRENT) and not frozen:
             for h in range(0, width, LANES):
                 x = vsplat(value, -np.inf)
                 for s in range(begin, end):

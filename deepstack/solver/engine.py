@@ -25,7 +25,9 @@ from deepstack.run.errors import InputError
 from deepstack.solver.cfr_kernels import (
     AVERAGE,
     BEST,
+    BEST_OF_CURRENT,
     BOTH,
+    CURRENT,
     DOWN,
     NOTHING,
     UP,
@@ -393,8 +395,8 @@ class Engine:
     def root_values(self, mode: int) -> npt.NDArray[np.float64]:
         """Counterfactual values of the root's live hands [2, H], in chips.
 
-        ``mode``: BEST for best responses to the average strategies, AVERAGE for the average
-        strategies against each other, CURRENT for the current ones.
+        ``mode``: BEST (BEST_OF_CURRENT) for best responses to the average (current) strategies,
+        AVERAGE (CURRENT) for these strategies against each other.
         """
         hands, width = int(self.boards.hands[0]), int(self.boards.width[0])
         values = np.empty((2, hands))
@@ -406,14 +408,17 @@ class Engine:
             values[player] = work.value[at : at + hands]
         return values
 
-    def exploitability(self) -> float:
-        """Half the sum of what both best responses gain on the average strategies, in chips."""
-        values = self.root_values(BEST)
+    def exploitability(self, current: bool = False) -> float:
+        """Half the sum of what both best responses win, in chips.
+
+        Of the average strategies, or with ``current`` of the current ones.
+        """
+        values = self.root_values(BEST_OF_CURRENT if current else BEST)
         return float((values * self.ranges[:, : values.shape[1]]).sum() / self.mass / 2)
 
-    def expected_values(self, mode: int = AVERAGE) -> npt.NDArray[np.float64]:
-        """Chips won by each seat when both play their average strategies [2]."""
-        values = self.root_values(mode)
+    def expected_values(self, current: bool = False) -> npt.NDArray[np.float64]:
+        """Chips won by each seat [2] when both play their average (or current) strategies."""
+        values = self.root_values(CURRENT if current else AVERAGE)
         return (values * self.ranges[:, : values.shape[1]]).sum(axis=1) / self.mass
 
 
