@@ -7,6 +7,7 @@ held together with them by ``tests/solver/test_engine.py``; it is for small game
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations
 from math import comb
 
@@ -76,22 +77,24 @@ class PlainEngine:
         for _ in range(iterations):
             self.iterations += 1
             up, down, keep, add = self.rule.schedule(self.iterations, 1)[0]
-            if self.rule.alternating:
-                for player in (0, 1):
+            for players in ((0,), (1,)) if self.rule.alternating else ((0, 1),):
+                for player in players:
                     self._accumulate(player, keep, add)
-                    self._update(player, up, down)
-            else:
-                for player in (0, 1):
-                    self._accumulate(player, keep, add)
-                before = {key: regret.copy() for key, regret in self.regret.items()}
-                said = {key: gain.copy() for key, gain in self.prediction.items()}
-                self._update(0, up, down)
-                after, self.regret = self.regret, before
-                then, self.prediction = self.prediction, said
-                self._update(1, up, down)
-                mine = [key for key in after if self._node(key).player == 0]
-                self.regret.update({key: after[key] for key in mine})
-                self.prediction.update({key: then[key] for key in mine if key in then})
+                self.update(players, up, down)
+
+    def update(self, players: Iterable[int], up: float, down: float) -> None:
+        """Move the regrets of some players, each against the strategies before the update."""
+        before = dict(self.regret), dict(self.prediction)
+        moved = []
+        for player in players:
+            self.regret, self.prediction = dict(before[0]), dict(before[1])
+            self._update(player, up, down)
+            mine = [key for key in self.regret if self._node(key).player == player]
+            moved.append(({k: self.regret[k] for k in mine}, {k: self.prediction[k] for k in mine}))
+        self.regret, self.prediction = dict(before[0]), dict(before[1])
+        for regret, prediction in moved:
+            self.regret.update(regret)
+            self.prediction.update(prediction)
 
     def _node(self, key: Key):  # type: ignore[no-untyped-def]
         return self.tree.stages[key[0]].nodes[key[1]]
