@@ -13,17 +13,25 @@ from deepstack.run.errors import InputError
 
 
 class Command(NamedTuple):
-    """A program: what it is for, its module with a ``run(config)``, and its positional words."""
+    """A program: what it is for, its module with a ``run(config)``, and its positional words.
+
+    If it is ``named``, a first word chooses one of its configurations, in a folder of ``conf``.
+    """
 
     summary: str
     module: str
     positional: tuple[str, ...] = ()
+    named: bool = False
 
 
 COMMANDS = {
     "size": Command("the exact size of a game", "deepstack.app.size"),
     "match": Command("agent against agent", "deepstack.app.match"),
     "play": Command("you against an agent, in the terminal", "deepstack.app.play"),
+    "experiment": Command(
+        "a named reproduction of a published result", "deepstack.app.experiment", named=True
+    ),
+    "report": Command("the page of results, from the files of experiments", "deepstack.app.report"),
     "acpc deal": Command("be the dealer of a match over TCP", "deepstack.app.acpc_deal"),
     "acpc join": Command(
         "sit an agent down at a dealer's table", "deepstack.app.acpc_join", ("host", "port")
@@ -45,11 +53,35 @@ def usage() -> str:
     )
 
 
-def command_help(name: str) -> str:
+def command_help(name: str, given: Sequence[str] = ()) -> str:
     """The settings of a command: its configuration file, which is written to be read."""
     words = "".join(f" {word.upper()}" for word in COMMANDS[name].positional)
-    file = resources.files("conf") / f"{name.replace(' ', '_')}.yaml"
-    return f"usage: deepstack {name}{words} [key=value …]\n\n{file.read_text('utf-8').rstrip()}"
+    if COMMANDS[name].named and not given:
+        rows = "".join(f"\n  {choice}" for choice in choices(name))
+        return (
+            f"usage: deepstack {name} NAME [key=value …]\n{rows}\n\n"
+            f"deepstack {name} NAME --help shows its settings, among them result: a path."
+        )
+    file = resources.files("conf").joinpath(f"{configuration(name, list(given))}.yaml")
+    text = file.read_text("utf-8").removeprefix("# @package _global_\n").rstrip()
+    return f"usage: deepstack {' '.join([name, *given])}{words} [key=value …]\n\n{text}"
+
+
+def choices(name: str) -> list[str]:
+    """The configurations of a command that has several."""
+    files = resources.files("conf").joinpath(name.replace(" ", "_")).iterdir()
+    return sorted(file.name.removesuffix(".yaml") for file in files if ".yaml" in file.name)
+
+
+def configuration(name: str, words: list[str]) -> str:
+    """The configuration of a command; if it has several, the first word chooses and is used up."""
+    file = name.replace(" ", "_")
+    if not COMMANDS[name].named:
+        return file
+    if not words or words[0] not in choices(name):
+        given = f"{name} {words[0]!r}" if words else f"{name} without a name"
+        raise InputError(f"{given}: expected one of {', '.join(choices(name))}")
+    return f"{file}/{words.pop(0)}"
 
 
 def split_command(words: Sequence[str]) -> tuple[str, list[str]]:
@@ -70,11 +102,11 @@ def run_command(words: Sequence[str]) -> dict:
     name, rest = split_command(words)
     positional = [word for word in rest if "=" not in word]
     overrides = [word for word in rest if "=" in word]
-    names = COMMANDS[name].positional
+    file, names = configuration(name, positional), COMMANDS[name].positional
     if len(positional) > len(names):
         raise InputError(f"argument {positional[len(names)]!r}: expected key=value")
     overrides += [f"{key}={word}" for key, word in zip(names, positional, strict=False)]
-    config = load_config(name.replace(" ", "_"), overrides)
+    config = load_config(file, overrides)
     started = time.perf_counter()
     figures = importlib.import_module(COMMANDS[name].module).run(config)
     write_result(
@@ -98,7 +130,11 @@ def main(words: Sequence[str] | None = None) -> int:
             print(f"deepstack {metadata.version('deepstack')}")
         elif words[-1] in ("-h", "--help"):
             name = " ".join(words[:-1])
-            print(command_help(name) if name in COMMANDS else usage())
+            named = words[0] in COMMANDS and COMMANDS[words[0]].named
+            if named:
+                print(command_help(words[0], words[1:-1]))
+            else:
+                print(command_help(name) if name in COMMANDS else usage())
         else:
             run_command(words)
     except InputError as error:

@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import NamedTuple
 
 from deepstack.run.errors import InputError
@@ -118,11 +119,7 @@ def run_until(
             return
         goal = min(next_check(done, stop.target is not None), last)
         while done < goal and (done == before or left() > 0):
-            each = spent / count if count else math.inf
-            piece = max(int(PIECE / each), LEAST) if count and each > 0 else 1
-            if left() < math.inf and count and each > 0:
-                piece = min(piece, max(int(left() / each), 1))
-            piece = int(min(piece, goal - done))
+            piece = _piece(goal - done, spent / count if count else None, left())
             tick = time.perf_counter()
             run(piece)
             spent += time.perf_counter() - tick
@@ -131,10 +128,20 @@ def run_until(
             on_run(piece)
 
 
+def _piece(wanted: float, each: float | None, left: float) -> int:
+    """How many iterations to do in one call, of ``wanted`` that take ``each`` seconds, if known."""
+    if each is None or each <= 0:
+        return int(min(wanted, 2 * LEAST if left == math.inf else 1))
+    fitting = max(int(PIECE / each), LEAST)
+    # rather one long piece than a long one and a short one
+    piece = wanted if wanted < 2 * fitting else fitting
+    return int(min(piece, max(left / each, 1)))
+
+
 def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _is_positive(value: object) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value) and value > 0  # type: ignore[arg-type, operator]
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    return bool(number and math.isfinite(value) and value > 0)  # type: ignore

@@ -1,0 +1,8 @@
+"""Named reproductions of published results, and the report made from their result files.
+
+A method is a module with ``UNIT``, what its progress counts; ``steps(config)``, how many of them
+(None where nobody knows before); and ``run(config, progress)``, the figures of the result file.
+Configurations of ``conf/experiment`` name the method they use.
+"""
+
+METHODS = ("large_limit", "matrix_slopes", "table_2_1", "tree_slopes")
