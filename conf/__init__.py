@@ -1,0 +1,1 @@
+"""Configuration of the programs: one file a program, and groups of choices."""

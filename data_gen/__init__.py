@@ -1,0 +1,1 @@
+"""Training data for value networks. Planned: docs/architecture.md says where it goes."""

@@ -1,0 +1,1 @@
+"""Training of value networks. Planned: docs/architecture.md says where it goes."""

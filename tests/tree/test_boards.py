@@ -1,5 +1,6 @@
 """Board trees: classes, weights, places of hands."""
 
+import itertools
 from math import comb
 
 import numpy as np
@@ -44,7 +45,7 @@ def test_weights_of_children_stand_for_all_deals(name, text, merge):
     leave the hand alive, each with the chance it has given both hands."""
     game, tree = stages(name, text, merge)
     deck, hole = len(game.deck), game.hole_cards
-    for parent, child in zip(tree[:-1], tree[1:], strict=True):
+    for parent, child in itertools.pairwise(tree):
         dealt = child.cards.shape[1] - parent.cards.shape[1]
         left = deck - parent.cards.shape[1]
         expected = comb(left - hole, dealt) / comb(left - 2 * hole, dealt)
@@ -58,7 +59,7 @@ def test_weights_of_children_stand_for_all_deals(name, text, merge):
 
 def test_places_name_the_same_hand():
     _, tree = stages("hunl", "Td9d6h")
-    for parent, child in zip(tree[:-1], tree[1:], strict=True):
+    for parent, child in itertools.pairwise(tree):
         there = np.take_along_axis(parent.hands[child.parent], child.place_in_parent, axis=1)
         np.testing.assert_array_equal(there, child.hands)
 
