@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("strength", "isomorphism")
+NAMES = ("strength", "isomorphism", "solver", "leduc")
 
 
 def main(names: list[str]) -> int:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches
+from importlib import resources
 
 from hydra import compose, initialize_config_module
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -50,8 +52,12 @@ def load_config(name: str, overrides: Sequence[str] = ()) -> DictConfig:
         assert isinstance(known, dict)
         for override in quoted:
             _check_key(override.partition("=")[0], known)
+        # a setting may share its name with a config group (bets, agent) and still be a value
+        values = [override for override in quoted if _is_value(override, known)]
         try:
-            config = compose(name, quoted)
+            config = compose(name, [override for override in quoted if override not in values])
+            for parsed in OverridesParser.create().parse_overrides(values):
+                OmegaConf.update(config, parsed.key_or_group, parsed.value())
         except (HydraException, OmegaConfBaseException) as error:
             reason = str(error.__cause__ or error).strip().splitlines()[0]
             raise InputError(f"{' '.join(overrides)}: {reason}") from None
@@ -63,6 +69,13 @@ def load_config(name: str, overrides: Sequence[str] = ()) -> DictConfig:
     if missing:
         raise InputError(f"{missing[0]} is not given: expected {missing[0]}=VALUE")
     return config
+
+
+def _is_value(override: str, known: dict) -> bool:
+    """Whether a key names a folder of ``conf`` but is not one that this program composes."""
+    key = override.partition("=")[0]
+    folder = resources.files("conf").joinpath(key)
+    return key in known and not isinstance(known[key], dict) and folder.is_dir()
 
 
 _KINDS: dict[type, tuple[tuple[type, ...], str]] = {

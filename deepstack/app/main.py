@@ -28,6 +28,8 @@ COMMANDS = {
     "size": Command("the exact size of a game", "deepstack.app.size"),
     "match": Command("agent against agent", "deepstack.app.match"),
     "play": Command("you against an agent, in the terminal", "deepstack.app.play"),
+    "solve": Command("a game, a board with ranges, or a state of a hand", "deepstack.app.solve"),
+    "exploit": Command("what best responses gain on a saved solution", "deepstack.app.exploit"),
     "experiment": Command(
         "a named reproduction of a published result", "deepstack.app.experiment", named=True
     ),

@@ -5,4 +5,4 @@ A method is a module with ``UNIT``, what its progress counts; ``steps(config)``,
 Configurations of ``conf/experiment`` name the method they use.
 """
 
-METHODS = ("large_limit", "matrix_slopes", "table_2_1", "tree_slopes")
+METHODS = ("abstract_leduc", "large_limit", "matrix_slopes", "table_2_1", "tree_slopes")

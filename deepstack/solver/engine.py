@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +63,22 @@ class Counts:
     folds: int
     showdowns: int
     slots: int
+
+
+class RootGadget(Protocol):
+    """A player whose range at the root is a choice of its own (``deepstack.resolve.gadgets``)."""
+
+    player: int
+
+    def reach(self) -> npt.NDArray[np.float64]:
+        """The range [H] with which it enters the tree, over the root's live hands."""
+        ...
+
+    def observe(
+        self, values: npt.NDArray[np.float64], positive: float, negative: float, floor: bool
+    ) -> None:
+        """Learn from the values [H] of entering, by the factors of the iteration's rule."""
+        ...
 
 
 class Engine:
@@ -200,17 +217,19 @@ class Engine:
 
     # ---- iterations
 
-    def run(self, iterations: int) -> None:
-        """Go on for some iterations."""
+    def run(self, iterations: int, gadget: RootGadget | None = None) -> None:
+        """Go on for some iterations; a gadget decides with which range its player enters."""
         if iterations <= 0:
             return
         rule = self.rule
         schedule = rule.schedule(self.iterations + 1, iterations + 1)
+        if gadget is not None:
+            self._enter(gadget)
         if rule.alternating:
             # player 0's strategy of the first iteration, which the last call left to this one
             keep, add = schedule[0, 2:]
-            self._traverse(self._step(NOTHING, keep=keep, add=add, averaging=True), 1, 1)
-        if self.threads == 1 and not self.betting_tree.leaves:
+            self.traverse(self.step(NOTHING, keep=keep, add=add, averaging=True), 1, 1)
+        if self.threads == 1 and not self.betting_tree.leaves and gadget is None:
             iterate(
                 self.tree,
                 self.boards,
@@ -225,22 +244,35 @@ class Engine:
             )
         else:
             with self._pool():
-                for step, first, last in self._steps(schedule):
-                    self._traverse(step, first, last)
+                for step, first, last in self.steps(schedule):
+                    self.traverse(step, first, last)
+                    if gadget is not None and first <= gadget.player <= last:
+                        values = self.root_row(gadget.player)
+                        gadget.observe(values, step.positive, step.negative, rule.floor)
+                        self._enter(gadget)
         self.iterations += iterations
 
-    def _steps(self, schedule: npt.NDArray[np.float64]) -> Iterator[tuple[Step, int, int]]:
+    def _enter(self, gadget: RootGadget) -> None:
+        self.ranges[gadget.player, : self.boards.hands[0]] = gadget.reach()
+
+    def root_row(self, player: int) -> npt.NDArray[np.float64]:
+        """Values of the root's live hands [H] as the player's last traversal left them."""
+        work, width = self._works[0], int(self.boards.width[0])
+        at = int(work.at_value[player, 0] + self.tree.line_source[player, 0] * width)
+        return work.value[at : at + int(self.boards.hands[0])].astype(np.float64)
+
+    def steps(self, schedule: npt.NDArray[np.float64]) -> Iterator[tuple[Step, int, int]]:
         """The traversals of ``cfr_kernels.iterate``, one at a time."""
         for t in range(len(schedule) - 1):
             up, down, keep, add = schedule[t]
             if not self.rule.alternating:
-                yield self._step(UPDATE, up, down, keep, add, True), 0, 1
+                yield self.step(UPDATE, up, down, keep, add, True), 0, 1
                 continue
-            yield self._step(UPDATE, up, down, keep, add, True), 0, 0
+            yield self.step(UPDATE, up, down, keep, add, True), 0, 0
             keep, add = schedule[t + 1, 2:]
-            yield self._step(UPDATE, up, down, keep, add, t + 2 < len(schedule)), 1, 1
+            yield self.step(UPDATE, up, down, keep, add, t + 2 < len(schedule)), 1, 1
 
-    def _step(
+    def step(
         self,
         mode: int,
         positive: float = 1.0,
@@ -254,7 +286,7 @@ class Engine:
         flags = (bool(averaging), rule.floor, rule.predictive, rule.fresh)
         return Step(mode, BOTH, *numbers, *flags)
 
-    def _traverse(self, step: Step, first: int, last: int) -> None:
+    def traverse(self, step: Step, first: int, last: int) -> None:
         """One traversal that updates the players ``first`` to ``last``."""
         main = self._works[0]
         if self.betting_tree.leaves:
@@ -392,21 +424,59 @@ class Engine:
 
     # ---- values
 
+    def line_reach(self, mode: int = AVERAGE) -> npt.NDArray[np.float64]:
+        """Reach [2, lines of the second stage, H] of each player over the root's live hands.
+
+        ``mode``: AVERAGE or CURRENT, the strategies that are followed.
+        """
+        hands, width = int(self.boards.hands[0]), int(self.boards.width[0])
+        lines = slice(int(self.tree.first_line[1]), int(self.tree.first_line[2]))
+        result = np.empty((2, lines.stop - lines.start, hands))
+        work = self._works[0]
+        for player in (0, 1):
+            start(self.tree, self.boards, work, self.ranges, 1 - player, 1 - player)
+            arrays = (self.tree, self.boards, self.tables, work)
+            go_down(*arrays, self.step(mode), 0, 0, 1 - player)
+            at = int(work.at_reach[1 - player, 0])
+            rows = work.reach[at : at + int(self.tree.rows[0]) * width].reshape(-1, width)
+            result[player] = rows[self.tree.line_from[player, lines], :hands]
+        return result
+
     def root_values(self, mode: int) -> npt.NDArray[np.float64]:
         """Counterfactual values of the root's live hands [2, H], in chips.
 
         ``mode``: BEST (BEST_OF_CURRENT) for best responses to the average (current) strategies,
         AVERAGE (CURRENT) for these strategies against each other.
         """
-        hands, width = int(self.boards.hands[0]), int(self.boards.width[0])
-        values = np.empty((2, hands))
+        values = np.empty((2, int(self.boards.hands[0])))
         for player in (0, 1):
-            self._traverse(self._step(mode), player, player)
-            work = self._works[0]
-            row = self.tree.line_source[player, 0]
-            at = int(work.at_value[player, 0] + row * width)
-            values[player] = work.value[at : at + hands]
+            self.traverse(self.step(mode), player, player)
+            values[player] = self.root_row(player)
         return values
+
+    def slot_values(self, slot: int, player: int, mode: int) -> npt.NDArray[np.float64]:
+        """A player's values [H] after an action of the root, over the root's live hands.
+
+        ``mode`` as for ``root_values``; where the action ends the round or the hand, what it is
+        worth as a whole.
+        """
+        self.traverse(self.step(mode), player, player)
+        work, width = self._works[0], int(self.boards.width[0])
+        at = int(work.at_value[player, 0] + self.tree.source[player, slot] * width)
+        row = work.value[at : at + int(self.boards.hands[0])].astype(np.float64)
+        return row * float(self.tree.scale[player, slot])
+
+    def line_values(self, line: int, board: int, player: int, mode: int) -> npt.NDArray[np.float64]:
+        """A player's values [H] at the start of a line of the second stage, on one board of it."""
+        arrays, work = (self.tree, self.boards, self.tables), self._works[0]
+        step, number = self.step(mode), int(self.tree.first_line[1]) + line
+        start(self.tree, self.boards, work, self.ranges, player, player)
+        go_down(*arrays, work, step, 0, 0, player)
+        visit(*arrays, work, step, 1, board, board + 1, 0, player, player)
+        width, hands = int(self.boards.width[1]), int(self.boards.hands[1])
+        at = int(work.at_value[player, 1] + self.tree.line_source[player, number] * width)
+        row = work.value[at : at + hands].astype(np.float64)
+        return row * float(self.tree.line_scale[player, number])
 
     def exploitability(self, current: bool = False) -> float:
         """Half the sum of what both best responses win, in chips.

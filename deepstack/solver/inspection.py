@@ -124,7 +124,7 @@ def inspect(engine: Engine, place: Place, labels: tuple[str, ...], chip: int) ->
     game, node = engine.game, engine.betting_tree.stages[place.stage].nodes[place.node]
     ranges = np.zeros((2, game.hands))
     cfvs = np.zeros((2, game.hands))
-    after = np.zeros((game.hands, len(node.slots)))
+    after: Floats = np.zeros((game.hands, len(node.slots)))
     for player in (0, 1):
         reach, value, slots = _evaluate(engine, place, player)
         ranges[1 - player] = _by_hand(engine, place, reach)

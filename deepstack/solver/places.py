@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -129,7 +130,10 @@ def find_state(tree: BettingTree, state: State) -> tuple[int, int]:
     ):
         raise InputError(f"state {state}: expected one that follows the root, {root}")
     walk = _Walk(tree, str(state))
-    for action in (*after[known][len(before[known]) :], *(a for r in after[known + 1 :] for a in r)):
+    for action in (
+        *after[known][len(before[known]) :],
+        *(a for r in after[known + 1 :] for a in r),
+    ):
         slots = [slot.action for slot in walk.at.slots]
         if action not in slots:
             raise _not_offered(str(state), str(action), walk.at, 1)
@@ -235,7 +239,7 @@ def find_boards(
     relabelling = np.arange(len(game.deck.suits))
     boards = [0]
     known = stages[0].cards.shape[1]
-    for above, stage in zip(stages, stages[1:], strict=False):
+    for above, stage in pairwise(stages):
         size = stage.cards.shape[1]
         images = np.sort(relabel(np.asarray(cards[known:size]), group[:, relabelling]), axis=-1)
         least = min(range(len(images)), key=lambda n: tuple(images[n]))

@@ -98,7 +98,7 @@ more than ``DEFAULT`` on turns."""
 RULES = {rule.name: rule for rule in (CFR, CFR_PLUS, LINEAR, DCFR, PCFR_PLUS, DCFR_PLUS)}
 
 DEFAULT = replace(DCFR, gamma=3.0, restart=4)
-"""For hold'em spots: of the rules tried, the fewest iterations to 0.5 % of the pot on turn trees."""
+"""For hold'em spots: of the rules tried, the fewest iterations to 0.5 % of the pot on turns."""
 
 
 def update_rule(name: str, **changes: object) -> UpdateRule:

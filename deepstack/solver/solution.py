@@ -13,20 +13,25 @@ Amounts are chips as the user counts them. Where a spot needs smaller units to b
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from deepstack.game.definition import Game
+from deepstack.game.definition import Game, load_game
 from deepstack.game.spots import Spot
-from deepstack.game.state import Action, State
+from deepstack.game.state import Action, State, initial_state
 from deepstack.run.errors import InputError
 from deepstack.run.progress import track
+from deepstack.solver.cfr_kernels import BEST
 from deepstack.solver.engine import Engine, check_ranges
 from deepstack.solver.inspection import NodeView, average_strategy, inspect
 from deepstack.solver.places import Place, action_label, locate
+from deepstack.solver.rules import CFR_PLUS
 from deepstack.solver.stopping import Check, Stop, parse_target, run_until
+from deepstack.tree.betting import limit_raises
 from deepstack.tree.boards import root_group
 from deepstack.tree.menus import Menu
 
@@ -64,8 +69,7 @@ class Solution:
         self.seconds = 0.0
         # Locked nodes make another game: what was learned before is not worth keeping.
         self.outdated = False
-        self._exploitability: float | None = None
-        self._values: npt.NDArray[np.float64] | None = None
+        self._figures: dict[str, tuple[int, Any]] = {}
         group = root_group(self.game, self.state.board, self.ranges)
         self._group = group if engine.merged else group[:1]
 
@@ -92,16 +96,19 @@ class Solution:
     @property
     def exploitability(self) -> float:
         """Half the sum of what both best responses gain, in chips; locked nodes stay locked."""
-        if self._exploitability is None:
-            self._exploitability = self.engine.exploitability() / self.chip
-        return self._exploitability
+        return self._figure("exploitability", self.engine.exploitability) / self.chip
 
     @property
     def values(self) -> npt.NDArray[np.float64]:
         """Chips won by each seat over the whole hand, when both play as solved [2]."""
-        if self._values is None:
-            self._values = self.engine.expected_values() / self.chip
-        return self._values
+        return self._figure("values", self.engine.expected_values) / self.chip
+
+    @property
+    def best_responses(self) -> npt.NDArray[np.float64]:
+        """Chips won by a best response in each seat against the other's strategy [2]."""
+        values, engine = self.engine.root_values(BEST), self.engine
+        won = (values * engine.ranges[:, : values.shape[1]]).sum(axis=1)
+        return won / engine.mass / self.chip
 
     @property
     def evs(self) -> npt.NDArray[np.float64]:
@@ -123,9 +130,7 @@ class Solution:
         those.
         """
         engine = self.engine
-        return locate(
-            engine.betting_tree, engine.board_tree, self._group, where, board, self.chip
-        )
+        return locate(engine.betting_tree, engine.board_tree, self._group, where, board, self.chip)
 
     def strategy(
         self, where: str | State = "", board: Board = None
@@ -135,18 +140,21 @@ class Solution:
         Hands are by hand index; blocked ones have zeros, the others sum to 1.
         """
         place = self.place(where, board)
-        return self._actions(place), average_strategy(self.engine, place)
+        return self.actions(place), average_strategy(self.engine, place)
 
     def node(self, where: str | State = "", board: Board = None) -> NodeView:
         """Strategy, ranges and values of all hands at a node."""
         place = self.place(where, board)
-        acted = self.engine.betting_tree.stages[place.stage].nodes[place.node].state
-        labels = tuple(action_label(acted, a, self.chip) for a in self._actions(place))
-        return inspect(self.engine, place, labels, self.chip)
+        return inspect(self.engine, place, self.labels(place), self.chip)
 
-    def _actions(self, place: Place) -> tuple[Action, ...]:
+    def actions(self, place: Place) -> tuple[Action, ...]:
+        """The actions of a node."""
         node = self.engine.betting_tree.stages[place.stage].nodes[place.node]
         return tuple(slot.action for slot in node.slots)
+
+    def labels(self, place: Place) -> tuple[str, ...]:
+        """The actions of a node in words, in chips of the betting round."""
+        return tuple(action_label(place.state, a, self.chip) for a in self.actions(place))
 
     def lock(self, where: str | State, strategy: npt.ArrayLike, board: Board = None) -> None:
         """Fix the strategy of a node: probabilities [H, A] by hand index, or [A] for all hands.
@@ -157,7 +165,7 @@ class Solution:
         """
         place = self.place(where, board)
         stage = self.engine.board_tree[place.stage]
-        actions, hands = len(self._actions(place)), self.game.hands
+        actions, hands = len(self.actions(place)), self.game.hands
         given = np.array(strategy, np.float64)
         if given.shape == (actions,):
             given = np.tile(given, (hands, 1))
@@ -175,7 +183,7 @@ class Solution:
             )
         self.engine.lock(place.stage, place.node, place.boards[-1], live)
         self.outdated = self.iterations > 0
-        self._forget_figures()
+        self._figures.clear()
 
     # ---- going on
 
@@ -186,10 +194,12 @@ class Solution:
         target: float | str | None = None,
         seconds: float | None = None,
         progress: bool = False,
+        enough: Callable[[], bool] = lambda: False,
     ) -> Solution:
         """Go on, for so many iterations, to an exploitability, or for some seconds.
 
-        Whichever comes first. ``target`` is in chips, or a share of the root's pot (``"0.5%"``).
+        Whichever comes first. ``target`` is in chips, or a share of the root's pot (``"0.5%"``);
+        ``enough`` may stop for another reason.
         """
         goal = parse_target(target, self.pot)
         stop = Stop(iterations, goal, seconds)
@@ -206,23 +216,26 @@ class Solution:
                 said = f"{check.exploitability:.4g} chips ({share:.3%} of the pot)"
                 shown.update(0, exploitability=said)
 
-            def run(count: int) -> None:
-                self._forget_figures()
-                self.engine.run(count)
-
+            compile_kernels(self.engine.dtype.name, self.engine.threads > 1)
             run_until(
                 stop,
-                run,
+                self.engine.run,
                 lambda: self.exploitability,
                 done=self.iterations,
                 seconds=self.seconds,
                 on_check=on_check,
                 on_run=shown.update,
+                enough=enough,
             )
         return self
 
-    def _forget_figures(self) -> None:
-        self._exploitability = self._values = None
+    def _figure(self, name: str, measure: Callable[[], Any]) -> Any:
+        """A figure that takes a walk through the tree, measured once an iteration."""
+        at, value = self._figures.get(name, (-1, None))
+        if at != self.iterations:
+            value = measure()
+            self._figures[name] = self.iterations, value
+        return value
 
     def _start_again(self) -> None:
         """Forget everything but the locked nodes."""
@@ -236,7 +249,7 @@ class Solution:
                     table[rows] = values
         self.engine.iterations = 0
         self.history, self.seconds, self.outdated = [], 0.0, False
-        self._forget_figures()
+        self._figures.clear()
 
     def _locked_rows(self) -> list[slice]:
         engine, rows = self.engine, []
@@ -254,3 +267,12 @@ class Solution:
         from deepstack.solver.storage import save
 
         save(self, path)
+
+
+@cache
+def compile_kernels(dtype: str, threads: bool = False) -> None:
+    """Have the kernels compiled (or read from disk) before anybody looks at a clock."""
+    state, ones = initial_state(load_game("leduc")), np.ones((2, 6))
+    warm = Engine(state, ones, limit_raises, CFR_PLUS, dtype=dtype, threads=2 if threads else 1)
+    warm.run(1)
+    warm.exploitability()

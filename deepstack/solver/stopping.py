@@ -91,6 +91,7 @@ def run_until(
     seconds: float,
     on_check: Callable[[Check], None],
     on_run: Callable[[int], None] = lambda count: None,
+    enough: Callable[[], bool] = lambda: False,
 ) -> None:
     """Alternate iterations and checks until ``stop`` says enough; the last thing is a check.
 
@@ -100,12 +101,15 @@ def run_until(
         done, seconds: what was done before.
         on_check: told about every measurement.
         on_run: told about iterations as they are done.
+        enough: asked now and then whether to stop for another reason.
     """
     last = math.inf if stop.iterations is None else done + stop.iterations
     before, spent, count = done, 0.0, 0
     started = time.perf_counter()
 
     def left() -> float:
+        if enough():
+            return 0.0
         waited = time.perf_counter() - started
         return math.inf if stop.seconds is None else stop.seconds - waited
 

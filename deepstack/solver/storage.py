@@ -4,8 +4,8 @@
      4 bytes   version of this format, little-endian
      4 bytes   length of the header
     32 bytes   SHA-256 of the header
-               header: JSON that says what was solved and how far
-               ranges float64 [2, H], then regrets, averages, predictions and locks as they stand
+               header: JSON that says what was solved, for which ranges, and how far
+               regrets, averages, predictions and locks as they stand in memory
     32 bytes   SHA-256 of those tables
 
 The tree is built anew from the header, so a file is little more than the tables.
@@ -13,12 +13,12 @@ The tree is built anew from the header, so a file is little more than the tables
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -27,12 +27,11 @@ import numpy as np
 import numpy.typing as npt
 
 from deepstack.game.definition import format_game, parse_game
-from deepstack.game.spots import Spot
-from deepstack.game.state import State
+from deepstack.game.spots import POSITIONS, Spot
 from deepstack.game.text import format_betting, format_cards, parse_state
 from deepstack.run.errors import InputError
 from deepstack.run.files import replacing
-from deepstack.solver.api import make_engine
+from deepstack.solver.api import make_solution
 from deepstack.solver.rules import UpdateRule
 from deepstack.solver.solution import Solution
 from deepstack.solver.stopping import Check
@@ -47,18 +46,16 @@ PIECE = 2**24  # bytes written or read at once
 
 def save(solution: Solution, path: str | os.PathLike[str]) -> None:
     """Write a solution; a file that was there is replaced only by a whole one."""
-    header = json.dumps(_header(solution), ensure_ascii=False).encode()
+    header = json.dumps(_header(solution)).encode()
     try:
         with replacing(path) as aside, aside.open("wb") as file:
-            digest = hashlib.sha256(header).digest()
-            file.write(FIXED.pack(MAGIC, VERSION, len(header), digest))
+            file.write(FIXED.pack(MAGIC, VERSION, len(header), hashlib.sha256(header).digest()))
             file.write(header)
-            tables = hashlib.sha256()
-            for array in _arrays(solution):
-                for piece in _pieces(array):
-                    tables.update(piece)
-                    file.write(piece)
-            file.write(tables.digest())
+            digest = hashlib.sha256()
+            for piece in _pieces(solution):
+                digest.update(piece)
+                file.write(piece)
+            file.write(digest.digest())
     except OSError as error:
         raise InputError(
             f"solution {str(path)!r}: expected a file that can be written ({error.strerror})"
@@ -72,23 +69,24 @@ def load(path: str | os.PathLike[str], *, threads: int = 1) -> Solution:
         with Path(path).open("rb") as file:
             header = _read_header(file, name)
             solution = _rebuild(header, name, threads)
-            _read_tables(file, solution, name, header)
+            _read_tables(file, solution, name)
     except OSError as error:
         raise InputError(f"{name}: expected a readable file ({error.strerror})") from error
     return solution
 
 
 def _header(solution: Solution) -> dict[str, Any]:
-    engine, state, spot = solution.engine, solution.state, solution.spot
-    root = state.with_hands(((),) * state.game.players)
+    engine, spot = solution.engine, solution.spot
+    root = solution.state.with_hands(((),) * solution.game.players)
     betting, cards = format_betting(root), format_cards(root)
     if parse_state(root.game, betting, cards) != root:
-        raise InputError(f"state {root}: its chips do not follow from its betting, expected that")
+        raise InputError(f"state {root}: to be saved, its chips must follow from its betting")
     return {
         "game": {"name": root.game.name, "text": format_game(root.game)},
         "betting": betting,
         "cards": cards,
         "spot": None if spot is None else _spot_header(spot),
+        "ranges": base64.b64encode(solution.ranges.astype("<f8").tobytes()).decode(),
         "bets": format_menu(solution.menu),
         "chip": solution.chip,
         "rule": asdict(engine.rule),
@@ -98,49 +96,49 @@ def _header(solution: Solution) -> dict[str, Any]:
         "seconds": solution.seconds,
         "history": solution.history,
         "outdated": solution.outdated,
-        "sizes": [array.nbytes for array in _arrays(solution)],
+        "sizes": [array.nbytes for array in _tables(solution)],
     }
 
 
 def _spot_header(spot: Spot) -> dict[str, Any]:
-    """What was asked for, as far as it is text: weights stand with the tables."""
-    texts = {name: value for name, value in (("oop", spot.oop), ("ip", spot.ip))}
+    """What was asked for; a range that was no text is found among the ranges."""
+    ranges = [text if isinstance(text, str) else None for text in (spot.oop, spot.ip)]
     return {
-        "board": spot.state().game.deck.format(spot.cards),
+        "board": list(spot.cards),
         "pot": str(spot.pot),
         "stack": str(spot.stack),
-        **{name: value if isinstance(value, str) else None for name, value in texts.items()},
+        **dict(zip(POSITIONS, ranges, strict=True)),
     }
 
 
-def _arrays(solution: Solution) -> list[npt.NDArray[Any]]:
-    """Everything that is written after the header, in order; memory of the solution itself."""
+def _tables(solution: Solution) -> list[npt.NDArray[Any]]:
+    """What is written after the header, in order: the memory of the solution itself."""
     tables = solution.engine.tables
-    return [solution.ranges, tables.regret, tables.average, tables.prediction, tables.frozen]
+    return [tables.regret, tables.average, tables.prediction, tables.frozen]
 
 
-def _pieces(array: npt.NDArray[Any]) -> Iterator[memoryview]:
-    whole = memoryview(array.reshape(-1).view(np.uint8))
-    for begin in range(0, len(whole), PIECE):
-        yield whole[begin : begin + PIECE]
+def _pieces(solution: Solution) -> Iterator[memoryview]:
+    for table in _tables(solution):
+        whole = table.view(np.uint8).data
+        for begin in range(0, len(whole), PIECE):
+            yield whole[begin : begin + PIECE]
 
 
 def _read_header(file: BinaryIO, name: str) -> dict[str, Any]:
     fixed = file.read(FIXED.size)
-    if fixed[: len(MAGIC)] != MAGIC[: len(fixed)] or not fixed:
-        raise InputError(f"{name}: expected a file that deepstack solve saved")
+    if not fixed or fixed[: len(MAGIC)] != MAGIC[: len(fixed)]:
+        raise InputError(f"{name}: expected a file that deepstack solve has saved")
     if len(fixed) < FIXED.size:
-        raise InputError(f"{name}: truncated after {len(fixed)} bytes")
+        raise InputError(f"{name}: truncated, {len(fixed)} bytes are left")
     _, version, length, digest = FIXED.unpack(fixed)
-    if version > VERSION:
-        raise InputError(
-            f"{name}: written by a newer version (format {version}), expected {VERSION} at most"
-        )
+    if version != VERSION:
+        age = "a newer" if version > VERSION else "another"
+        raise InputError(f"{name}: written by {age} version, format {version}, expected {VERSION}")
     text = file.read(length)
     if len(text) < length:
-        raise InputError(f"{name}: truncated after {FIXED.size + len(text):,} bytes")
+        raise InputError(f"{name}: truncated, {FIXED.size + len(text):,} bytes are left")
     if hashlib.sha256(text).digest() != digest:
-        raise InputError(f"{name}: altered since it was written (the header)")
+        raise InputError(f"{name}: altered since it was written")
     header: dict[str, Any] = json.loads(text)
     size, whole = os.fstat(file.fileno()).st_size, file.tell() + sum(header["sizes"]) + DIGEST
     if size != whole:
@@ -149,25 +147,48 @@ def _read_header(file: BinaryIO, name: str) -> dict[str, Any]:
     return header
 
 
-@contextmanager
-def _explaining(name: str) -> Iterator[None]:
-    """Say which file it is that describes something this version cannot build."""
+def _rebuild(header: dict[str, Any], name: str, threads: int) -> Solution:
+    """The solution of a header, with empty tables."""
     try:
-        yield
+        game = parse_game(header["game"]["text"], header["game"]["name"])
+        ranges = np.frombuffer(base64.b64decode(header["ranges"]), "<f8").reshape(2, game.hands)
+        solution = make_solution(
+            parse_state(game, header["betting"], header["cards"]),
+            ranges,
+            parse_menu(header["bets"]),
+            UpdateRule(**header["rule"]),
+            spot=None if header["spot"] is None else _spot(header["spot"], ranges),
+            chip=header["chip"],
+            dtype=header["dtype"],
+            merge=header["merge"],
+            threads=threads,
+        )
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
+    engine = solution.engine
+    locks = header["sizes"][-1]
+    if locks:
+        engine.tables = engine.tables._replace(frozen=np.zeros(locks, np.bool_))
+    if [table.nbytes for table in _tables(solution)] != header["sizes"]:
+        raise InputError(f"{name}: its tables do not fit the tree that this version builds")
+    engine.iterations = header["iterations"]
+    solution.seconds = header["seconds"]
+    solution.history = [Check(*check) for check in header["history"]]
+    solution.outdated = header["outdated"]
+    return solution
 
 
-def _rebuild(header: dict[str, Any], name: str, threads: int) -> Solution:
-    """The solution before its first iteration."""
-    with _explaining(name):
-        game = parse_game(header["game"]["text"], header["game"]["name"])
-        state: State = parse_state(game, header["betting"], header["cards"])
-        spot = None if header["spot"] is None else _spot(header["spot"])
-        solution = Solution.__new__(Solution)
-    del solution, state, spot, threads
-    raise NotImplementedError
+def _spot(header: dict[str, Any], ranges: npt.NDArray[np.float64]) -> Spot:
+    rows = zip(POSITIONS, ranges, strict=True)
+    given = [weights if header[name] is None else header[name] for name, weights in rows]
+    return Spot(tuple(header["board"]), header["pot"], header["stack"], *given)
 
 
-def _spot(header: dict[str, Any]) -> Spot:
-    raise NotImplementedError
+def _read_tables(file: BinaryIO, solution: Solution, name: str) -> None:
+    digest = hashlib.sha256()
+    for piece in _pieces(solution):
+        if file.readinto(piece) != len(piece):  # type: ignore[attr-defined]
+            raise InputError(f"{name}: truncated while it was read")
+        digest.update(piece)
+    if file.read(DIGEST) != digest.digest():
+        raise InputError(f"{name}: altered since it was written")

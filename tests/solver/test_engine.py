@@ -92,7 +92,7 @@ def test_every_traversal_is_that_of_the_plain_twin(rule, name):
     engine = Engine(root, ranges, raises, rule, dtype=np.float64, merge=False)
     plain = PlainEngine(root, ranges, raises, rule)
     schedule = rule.schedule(1, 5)
-    for step, first, last in engine._steps(schedule):
+    for step, first, last in engine.steps(schedule):
         plain.regret, plain.prediction = tables(engine, "regret"), {}
         if rule.predictive:
             plain.prediction = tables(engine, "prediction")
@@ -101,7 +101,7 @@ def test_every_traversal_is_that_of_the_plain_twin(rule, name):
             for player in range(first, last + 1):
                 plain._accumulate(1 - player, step.keep, step.add)
         plain.update(range(first, last + 1), step.positive, step.negative)
-        engine._traverse(step, first, last)
+        engine.traverse(step, first, last)
         assert_same_tables(engine, plain, "regret", scale)
         assert_same_tables(engine, plain, "average", scale)
 
@@ -287,7 +287,7 @@ class Onward:
                 work.reach[start : start + hands] = reach[1 - player, 0, line]
             onward = whole._onward(player)
             work.value[onward] = 0
-            step = whole._step(AVERAGE)
+            step = whole.step(AVERAGE)
             arrays = (whole.tree, whole.boards, whole.tables)
             last = int(whole.boards.boards[stage])
             visit(*arrays, work, step, stage, 0, last, 0, player, player)

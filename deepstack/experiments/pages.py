@@ -1,0 +1,103 @@
+"""The page of results: sections made from result files alone.
+
+Every section says from which files it is made, and what was not run is said too. Nothing here
+depends on when or where the page is made: the same files give the same page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from deepstack.experiments import slopes_page, solved_page
+from deepstack.experiments.tables import markdown_table
+from deepstack.run.files import write_atomically
+from deepstack.run.progress import format_seconds
+from deepstack.run.results import Result
+
+
+class Experiment(NamedTuple):
+    """What a named experiment is, and where the like was published."""
+
+    title: str
+    source: str
+
+
+EXPERIMENTS = {
+    "slopes_matrix": Experiment("rates of convergence in matrix games", "Burch, tables 4.1, 4.2"),
+    "slopes_kuhn_leduc": Experiment(
+        "rates of convergence in Kuhn and Leduc poker", "Burch, tables 4.1 to 4.5"
+    ),
+    "slopes_rhode_island": Experiment(
+        "rates of convergence in Rhode Island hold'em", "Burch, tables 4.1, 4.2"
+    ),
+    "rhode_island": Experiment("Rhode Island hold'em, solved", "Burch, section 4.3"),
+    "holdem_2_4": Experiment("[2-4] hold'em, solved", "Johanson, sections 3.3, 4.4"),
+    "table_2_1": Experiment("players who ignore their cards", "Johanson, table 2.1"),
+}
+
+HEAD = """# Results
+
+Made by `deepstack report` from the result files in `results/`; nothing on this page is typed in but
+what the theses print. `deepstack experiment NAME` runs an experiment again and replaces its file.
+
+- **Burch**: N. Burch, *Time and Space: Why Imperfect Information Games are Hard*, 2017.
+- **Johanson**: M. Johanson, *Robust Strategies and Counter-Strategies: From Superhuman to Optimal
+  Play*, 2016.
+
+Exploitability is half the sum of what both best responses win, in chips unless a table says
+mbb/g, thousandths of a big blind a game. Our figures are bold where published ones stand beside
+them."""
+
+USED = ("python", "numpy", "numba")  # the versions that figures can depend on
+
+
+def write_page(results: Mapping[str, Result], page: Path) -> None:
+    """Write the page and, into a folder of its name beside it, the plots."""
+    plots = page.with_suffix("")
+    sections = [
+        [HEAD, "", *overview(results)],
+        [
+            *slopes_page.slopes_section(results, plots),
+            *sources(results, slopes_page.EXPERIMENTS),
+        ],
+        [
+            *solved_page.solved_section(results, plots),
+            *sources(results, solved_page.EXPERIMENTS),
+        ],
+        [
+            *solved_page.card_blind_section(results),
+            *sources(results, solved_page.CARD_BLIND),
+        ],
+    ]
+    write_atomically(page, "\n".join("\n".join(section) + "\n" for section in sections))
+
+
+def overview(results: Mapping[str, Result]) -> list[str]:
+    """Every experiment, and whether it was run."""
+    rows = []
+    for name, experiment in EXPERIMENTS.items():
+        result = results.get(name)
+        took = "not run" if result is None else format_seconds(result.seconds)
+        rows.append([f"`{name}`", experiment.title, experiment.source, took])
+    return markdown_table(["experiment", "what", "published in", "took"], rows)
+
+
+def sources(results: Mapping[str, Result], names: Iterable[str]) -> list[str]:
+    """Where the figures of a section come from."""
+    lines = []
+    for name in names:
+        result = results.get(name)
+        if result is None:
+            lines.append(f"- `{name}`: not run (`deepstack experiment {name}`)")
+            continue
+        program = f"deepstack {result.versions.get('deepstack', '?')}"
+        if "commit" in result.versions:
+            program += f" ({result.versions['commit']})"
+        versions = [f"{name} {result.versions[name]}" for name in USED if name in result.versions]
+        lines += [
+            f"- `results/{name}.json`: `{result.command}`, configuration",
+            f"  `conf/experiment/{name}.yaml`; {', '.join([program, *versions])}",
+        ]
+    return ["", "Made from:", "", *lines]

@@ -1,0 +1,104 @@
+"""``deepstack experiment`` and ``deepstack report``, as typed."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from deepstack.app.main import choices, main
+from deepstack.run.results import read_result
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def run(line):
+    words = shlex.split(line)
+    assert words[0] == "deepstack"
+    return main(words[1:])
+
+
+SMALL = {
+    "slopes_matrix": '"games={pennies: 100, random: 50}" "random={games: 3, size: 20}"',
+    "slopes_kuhn_leduc": '"games={kuhn: 60, leduc: 40}"',
+    "slopes_rhode_island": "games.rhode_island=6 every=3",
+    "rhode_island": "game=leduc target=0.01",
+    "holdem_2_4": "game=leduc iterations=20",
+    "table_2_1": "game=leduc",
+}
+
+
+def test_a_shortened_run_of_every_experiment_and_the_report():
+    """All experiments on small games, then the page of what they wrote."""
+    assert set(SMALL) == set(choices("experiment"))
+    for name, changes in SMALL.items():
+        assert run(f"deepstack experiment {name} {changes} threads=1") == 0
+        assert read_result(f"results/{name}.json").command.startswith(
+            f"deepstack experiment {name}"
+        )
+    matrix = read_result("results/slopes_matrix.json").figures["games"]
+    assert matrix["random"]["copies"] == 3
+    assert matrix["pennies"]["rules"]["cfr"]["curve"]["iterations"][-1] == 100
+    solved = read_result("results/rhode_island.json").figures
+    assert solved["exploitability"] < 0.01
+    assert solved["curve"]["average"][-1] == pytest.approx(solved["exploitability"], rel=1e-5)
+    assert solved["value"] == pytest.approx([-0.0856, 0.0856], abs=0.01)
+    assert read_result("results/holdem_2_4.json").figures["iterations"] == 20
+    assert read_result("results/table_2_1.json").figures["agents"]["always_fold"] == {
+        "mbb_per_game": 1000.0,
+        "mbb_by_seat": [1000.0, 1000.0],
+    }
+
+    assert run("deepstack report") == 0
+    assert read_result("result.json").figures["not_run"] == []
+    assert "not run" not in Path("docs/results.md").read_text().replace("| not run", "")
+    assert {file.name for file in Path("docs/results").iterdir()} == {
+        "slopes.png", "rules.png", "solved.png",
+    }  # fmt: skip
+
+
+def test_result_can_go_elsewhere():
+    assert run('deepstack experiment slopes_kuhn_leduc "games={kuhn: 20}" result=out/x.json') == 0
+    assert set(read_result("out/x.json").figures["games"]) == {"kuhn"}
+    assert not Path("results").exists()
+
+
+def test_help_lists_experiments_and_their_settings(capsys):
+    assert run("deepstack experiment --help") == 0
+    listing = capsys.readouterr().out
+    for name in choices("experiment"):
+        assert name in listing
+        assert run(f"deepstack experiment {name} --help") == 0
+        text = capsys.readouterr().out
+        assert f"usage: deepstack experiment {name} [key=value …]" in text
+        assert "method:" in text
+        assert "@package" not in text
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("deepstack experiment", "experiment without a name: expected one of holdem_2_4, "),
+        ("deepstack experiment moon", "experiment 'moon': expected one of holdem_2_4, "),
+        ("deepstack experiment moon --help", "experiment 'moon': expected one of"),
+        ("deepstack experiment table_2_1 again", "argument 'again': expected key=value"),
+        ("deepstack experiment table_2_1 gme=leduc", "did you mean game?"),
+        ("deepstack experiment table_2_1 method=magic", "method 'magic': expected one of"),
+        ("deepstack experiment holdem_2_4 rule.algorithm=magic", "algorithm 'magic'"),
+        ('deepstack experiment slopes_matrix "games={chess: 10}"', "matrix game 'chess'"),
+        ("deepstack experiment slopes_matrix rules=[magic]", "rule 'magic'"),
+        ("deepstack report", "results=results: expected a folder"),
+        ("deepstack report results=. page=x.html", "page=x.html: expected a file that ends in .md"),
+    ],
+)
+def test_a_mistake_is_one_clear_line(line, message, capsys):
+    assert run(line) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not Path("results").exists()
+    assert not Path("result.json").exists()

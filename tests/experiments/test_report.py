@@ -1,0 +1,146 @@
+"""The page of results: from files alone, the same every time, and honest about what is missing."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deepstack.experiments import METHODS
+from deepstack.experiments.curves import Curve, recorded, slopes, thin
+from deepstack.experiments.pages import EXPERIMENTS, write_page
+from deepstack.experiments.tables import markdown_table
+from deepstack.run.results import Result
+
+PNG = b"\x89PNG"
+
+
+def result(name: str, figures: dict, **config: object) -> Result:
+    return Result(
+        command=f"deepstack experiment {name}",
+        config=dict(config),
+        seed=None,
+        versions={"deepstack": "1.2.3", "commit": "abc1234", "numpy": "2.0", "torch": "9"},
+        seconds=75.0,
+        figures=figures,
+    )
+
+
+def slope_figures(*games: str) -> dict:
+    points = recorded(1000, 1)
+    curve = Curve(points, 1.0 / points, points**-0.25)
+    rule = {"slopes": slopes(curve), "curve": thin(curve), "seconds": 1.0}
+    names = ("cfr", "cfr_plus", "optimistic", "cfr_simultaneous", "cfr_plus_simultaneous")
+    rules = dict.fromkeys(names, rule)
+    return {"games": {game: {"iterations": 1000, "rules": rules} for game in games}}
+
+
+def solved_figures() -> dict:
+    return {
+        "big_blind": 10,
+        "infosets_canonical": "90076792",
+        "exploitability": 0.009,
+        "exploitability_mbb": 0.9,
+        "iterations": 200,
+        "seconds": 123.4,
+        "seconds_with_checks": 130.0,
+        "value": [-0.55, 0.55],
+        "memory_mb": 2988.8,
+        "peak_memory_mb": 3289.2,
+        "machine": "abacus, 2 cores",
+        "threads": 2,
+        "curve": {
+            "iterations": [10, 100, 200],
+            "average": [1.0, 0.04, 0.009],
+            "seconds": [6.0, 60.0, 123.4],
+        },
+    }
+
+
+@pytest.fixture
+def results() -> dict[str, Result]:
+    agents = {"always_call": {"mbb_per_game": 1163.4757, "mbb_by_seat": [1163.0, 1164.0]}}
+    figures = {
+        "slopes_matrix": slope_figures("random", "blotto", "rps", "pennies"),
+        "slopes_kuhn_leduc": slope_figures("kuhn", "leduc"),
+        "holdem_2_4": solved_figures(),
+        "table_2_1": {"agents": agents},
+    }
+    config = {"rule": {"algorithm": "dcfr", "gamma": 3.0}, "dtype": "float32"}
+    return {name: result(name, f, **config) for name, f in figures.items()}
+
+
+def rows_of(page: str, first: str) -> list[list[str]]:
+    """The cells of the table rows that begin with a word, without the marks of bold."""
+    rows = [line for line in page.splitlines() if line.startswith(f"| {first} ")]
+    return [[cell.strip(" *") for cell in row.strip("|").split("|")] for row in rows]
+
+
+def test_figures_stand_beside_the_published_ones(results, tmp_path):
+    write_page(results, tmp_path / "docs" / "results.md")
+    page = (tmp_path / "docs" / "results.md").read_text()
+    # slopes of 1/T and T^(-1/4), beside Burch's tables 4.1 and 4.2
+    kuhn = rows_of(page, "Kuhn")[0]
+    assert kuhn[:3] == ["Kuhn", "CFR", "1,000"]
+    assert kuhn[3:] == ["-1.00", "-0.80", "-1.00", "-0.80", "-0.25", "-0.25", "-0.25", "-0.26"]
+    assert rows_of(page, "optimistic")[0][1:3] == ["-1.00 / -1.00", "-1.00 / -1.00"]
+    assert rows_of(page, "always call")[0][1:3] == ["1163.4757", "1163.48"]
+    assert rows_of(page, "update rule")[0][1] == "dcfr, gamma=3.0"
+    goal = [row for row in rows_of(page, "[2-4] hold'em") if "goal" in row[1]]
+    assert goal == [["[2-4] hold'em", "5 mbb/g (the goal)", "100", "60.0"]]
+    for plot in ("slopes", "rules", "solved"):
+        assert f"(results/{plot}.png)" in page
+        assert (tmp_path / "docs" / "results" / f"{plot}.png").read_bytes().startswith(PNG)
+
+
+def test_every_figure_names_its_source(results, tmp_path):
+    write_page(results, tmp_path / "results.md")
+    page = (tmp_path / "results.md").read_text()
+    for name in results:
+        assert f"`results/{name}.json`: `deepstack experiment {name}`" in page
+        assert f"`conf/experiment/{name}.yaml`; deepstack 1.2.3 (abc1234), numpy 2.0" in page
+
+
+def test_what_is_missing_is_said(results, tmp_path):
+    write_page(results, tmp_path / "some.md")
+    page = (tmp_path / "some.md").read_text()
+    assert rows_of(page, "`rhode_island`")[0][-1] == "not run"
+    assert "`slopes_rhode_island`: not run (`deepstack experiment slopes_rhode_island`)" in page
+    assert rows_of(page, "Rhode Island")[0][2:5] == ["not run", "–", "-0.89"]
+    write_page({}, tmp_path / "none.md")
+    page = (tmp_path / "none.md").read_text()
+    assert [rows_of(page, f"`{name}`")[0][-1] for name in EXPERIMENTS] == ["not run"] * 6
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_same_files_make_the_same_page(results, tmp_path):
+    for folder in ("a", "b"):
+        write_page(results, tmp_path / folder / "results.md")
+    files = [path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*")]
+    assert len(files) == 4
+    for file in files:
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_every_configuration_is_in_the_report():
+    folder = resources.files("conf") / "experiment"
+    assert {Path(file.name).stem for file in folder.iterdir()} == set(EXPERIMENTS)
+
+
+def test_every_method_has_its_parts():
+    import importlib
+
+    for name in METHODS:
+        method = importlib.import_module(f"deepstack.experiments.{name}")
+        assert callable(method.run)
+        assert callable(method.steps)
+        assert isinstance(method.UNIT, str)
+
+
+def test_tables_align_numbers_and_bold_numbers():
+    table = markdown_table(["a", "b"], [["x", "**-1.0**"], ["yy", "2"]])
+    assert table[1] == "|:----|---------:|"
+    assert table[-1] == "| yy  |        2 |"
+    assert np.unique([len(line) for line in table]).size == 1
