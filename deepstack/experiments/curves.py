@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from omegaconf import DictConfig
 
 from deepstack.evaluate.slopes import slope
 from deepstack.run.errors import InputError
@@ -51,6 +52,14 @@ def recorded(last: int, every: int) -> Ints:
     if last < 1 or not 1 <= every <= last:
         raise InputError(f"every {every} of {last} iterations: expected 1 to {last}")
     return np.union1d(np.arange(every, last + 1, every), log_spaced(last))
+
+
+def iterations_of(config: DictConfig, game: str) -> int:
+    """How long an experiment runs in a game."""
+    known = config.iterations
+    if game not in known:
+        raise InputError(f"game {game!r}: expected one of {', '.join(map(str, known))}")
+    return int(known[game])
 
 
 def lengths(last: int) -> list[int]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from omegaconf import DictConfig
 
-from deepstack.experiments.curves import Curve, Floats, recorded, slopes, thin
+from deepstack.experiments.curves import Curve, Floats, iterations_of, recorded, slopes, thin
 from deepstack.run.errors import InputError
 from deepstack.run.progress import Progress
 from deepstack.tabular.matrix import (
@@ -39,14 +39,16 @@ RANDOM = "random"
 def steps(config: DictConfig) -> int:
     """Iterations of all rules in all games."""
     copies = {RANDOM: config.random.games}
-    return len(config.rules) * sum(t * copies.get(name, 1) for name, t in config.games.items())
+    counts = [iterations_of(config, game) * copies.get(game, 1) for game in config.games]
+    return len(config.rules) * sum(counts)
 
 
 def run(config: DictConfig, progress: Progress) -> dict[str, Any]:
     """Slopes and curves by game and rule, in units of the matrix."""
     games = {}
-    for name, iterations in config.games.items():
-        matrices = make_games(str(name), config.random, config.seed)
+    for name in config.games:
+        iterations = iterations_of(config, name)
+        matrices = make_games(name, config.random, config.seed)
         found = {}
         for label in config.rules:
             progress.update(0, game=name, rule=label)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from omegaconf import DictConfig
 
-from deepstack.experiments.curves import Curve, recorded, slopes, thin
+from deepstack.experiments.curves import Curve, iterations_of, recorded, slopes, thin
 from deepstack.game.definition import load_game
 from deepstack.game.state import initial_state
 from deepstack.run.progress import Progress
@@ -27,20 +27,20 @@ UNIT = "iterations"
 
 def steps(config: DictConfig) -> int:
     """Iterations of all rules in all games."""
-    return len(config.rules) * sum(config.games.values())
+    return len(config.rules) * sum(iterations_of(config, game) for game in config.games)
 
 
 def run(config: DictConfig, progress: Progress) -> dict[str, Any]:
     """Slopes and curves by game and rule, in chips of the game."""
     games = {}
-    for name, iterations in config.games.items():
-        found = {}
+    for name in config.games:
+        iterations, found = iterations_of(config, name), {}
         for label, choices in config.rules.items():
             rule = make_rule(choices)
             progress.update(0, game=name, rule=label)
             started = time.perf_counter()
             curve = follow(
-                whole_game(str(name), rule, config.dtype, config.threads),
+                whole_game(name, rule, config.dtype, config.threads),
                 iterations,
                 config.every,
                 progress,

@@ -23,9 +23,10 @@ def run(line):
 
 
 SMALL = {
-    "slopes_matrix": '"games={pennies: 100, random: 50}" "random={games: 3, size: 20}"',
-    "slopes_kuhn_leduc": '"games={kuhn: 60, leduc: 40}"',
-    "slopes_rhode_island": "games.rhode_island=6 every=3",
+    "slopes_matrix": "iterations.pennies=100 iterations.random=50 games=[pennies,random] random.games=3"
+    " random.size=20",
+    "slopes_kuhn_leduc": "iterations.kuhn=60 iterations.leduc=40",
+    "slopes_rhode_island": "iterations.rhode_island=6 every=3",
     "rhode_island": "game=leduc target=0.01",
     "holdem_2_4": "game=leduc iterations=20",
     "table_2_1": "game=leduc",
@@ -62,7 +63,7 @@ def test_a_shortened_run_of_every_experiment_and_the_report():
 
 
 def test_result_can_go_elsewhere():
-    assert run('deepstack experiment slopes_kuhn_leduc "games={kuhn: 20}" result=out/x.json') == 0
+    assert run("deepstack experiment slopes_kuhn_leduc games=[kuhn] iterations.kuhn=20 result=out/x.json") == 0
     assert set(read_result("out/x.json").figures["games"]) == {"kuhn"}
     assert not Path("results").exists()
 
@@ -89,7 +90,8 @@ def test_help_lists_experiments_and_their_settings(capsys):
         ("deepstack experiment table_2_1 gme=leduc", "did you mean game?"),
         ("deepstack experiment table_2_1 method=magic", "method 'magic': expected one of"),
         ("deepstack experiment holdem_2_4 rule.algorithm=magic", "algorithm 'magic'"),
-        ('deepstack experiment slopes_matrix "games={chess: 10}"', "matrix game 'chess'"),
+        ("deepstack experiment slopes_matrix games=[chess]", "game 'chess': expected one of pen"),
+        ("deepstack experiment slopes_kuhn_leduc every=0", "every 0 of"),
         ("deepstack experiment slopes_matrix rules=[magic]", "rule 'magic'"),
         ("deepstack report", "results=results: expected a folder"),
         ("deepstack report results=. page=x.html", "page=x.html: expected a file that ends in .md"),
