@@ -20,7 +20,7 @@ from deepstack.run.errors import InputError
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-KEPT = 40  # points a decade in result files
+KEPT = 30  # points a decade in result files
 DIGITS = 6  # of a kept point
 
 
@@ -46,8 +46,9 @@ def log_spaced(last: int, per_decade: int = KEPT) -> Ints:
 def recorded(last: int, every: int) -> Ints:
     """The iterations to record: every so many for the slopes, some more for the plot.
 
-    >>> recorded(20, 10).tolist()[:4], recorded(20, 10).tolist()[-3:]
-    ([1, 2, 3, 4], [18, 19, 20])
+    >>> points = recorded(1000, 490).tolist()
+    >>> points[:4], 490 in points, 980 in points, points[-1]
+    ([1, 2, 3, 4], True, True, 1000)
     """
     if last < 1 or not 1 <= every <= last:
         raise InputError(f"every {every} of {last} iterations: expected 1 to {last}")

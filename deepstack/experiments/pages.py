@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from deepstack.experiments import slopes_page, solved_page
+from deepstack.experiments import resolving_page, slopes_page, solved_page
 from deepstack.experiments.tables import markdown_table
 from deepstack.run.files import write_atomically
 from deepstack.run.progress import format_seconds
@@ -35,6 +35,7 @@ EXPERIMENTS = {
     "rhode_island": Experiment("Rhode Island hold'em, solved", "Burch, section 4.3"),
     "holdem_2_4": Experiment("[2-4] hold'em, solved", "Johanson, sections 3.3, 4.4"),
     "table_2_1": Experiment("players who ignore their cards", "Johanson, table 2.1"),
+    "abstract_leduc": Experiment("an abstract strategy, solved again", "Burch, section 5.4"),
 }
 
 HEAD = """# Results
@@ -69,6 +70,10 @@ def write_page(results: Mapping[str, Result], page: Path) -> None:
         [
             *solved_page.card_blind_section(results),
             *sources(results, solved_page.CARD_BLIND),
+        ],
+        [
+            *resolving_page.resolving_section(results),
+            *sources(results, resolving_page.EXPERIMENTS),
         ],
     ]
     write_atomically(page, "\n".join("\n".join(section) + "\n" for section in sections))

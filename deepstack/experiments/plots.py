@@ -58,8 +58,10 @@ class Panel(NamedTuple):
     guides: Sequence[tuple[float, str]] = ()
 
 
-def draw(path: str | Path, panels: Sequence[Panel], columns: int, y_label: str) -> None:
-    """Write a figure with a legend that serves all its panels."""
+def draw(
+    path: str | Path, panels: Sequence[Panel], columns: int, y_label: str, legend: int = 4
+) -> None:
+    """Write a figure with a legend, in ``legend`` columns, that serves all its panels."""
     rows = -(-len(panels) // columns)
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(2.9 * columns + 0.6, 2.5 * rows + 0.6), layout="constrained")
@@ -74,9 +76,7 @@ def draw(path: str | Path, panels: Sequence[Panel], columns: int, y_label: str) 
                 axes.set_ylabel(y_label)
             if number + columns >= len(panels):
                 axes.set_xlabel(panels[number].x_label)
-        figure.legend(
-            list(shown.values()), list(shown), loc="outside lower center", ncols=len(shown)
-        )
+        figure.legend(list(shown.values()), list(shown), loc="outside lower center", ncols=legend)
         with replacing(path) as aside:
             # no date and no version, so that the same figures make the same file
             figure.savefig(aside, format="png", dpi=DPI, metadata={"Software": None})

@@ -173,9 +173,9 @@ def draw_slopes(games: Mapping[str, Any], path: Path) -> None:
 
 def draw_rules(games: Mapping[str, Any], path: Path) -> None:
     """Update rules beside each other in Kuhn and Leduc."""
-    names = ("cfr_simultaneous", "cfr_plus_simultaneous", "cfr", "cfr_plus", "optimistic")
+    names = ("cfr", "cfr_simultaneous", "cfr_plus", "cfr_plus_simultaneous", "optimistic")
     panels = [
         Panel(GAMES[game], slope_lines(games[game]["rules"], names, current=False))
         for game in ("kuhn", "leduc")
     ]
-    draw(path, panels, columns=2, y_label="exploitability of the average")
+    draw(path, panels, columns=2, y_label="exploitability of the average", legend=3)

@@ -63,12 +63,9 @@ class Work(NamedTuple):
     too (a step of 0), unless the tree has leaves.
     """
 
-    reach: Array
-    value: Array
-    at_reach: Array  # [2, stages]
-    at_value: Array  # [2, stages]
-    reach_step: Array  # [stages]
-    value_step: Array  # [stages]
+    rows: Array
+    at_rows: Array  # [2, stages]
+    step: Array  # [stages]
     lanes: Array
     out: Array
     sums: Array
@@ -109,9 +106,9 @@ def _is_frozen(tree, tables, stage, board, n):
 
 
 @kernel
-def _descend(tree, tables, work, step, stage, board, width, at_slot, at_reach, opponent):
+def _descend(tree, tables, work, step, stage, board, width, at_slot, at_rows, opponent):
     """Reach rows of the opponent's slots, and their share in the opponent's average strategy."""
-    reach, average = work.reach, tables.average
+    reach, average = work.rows, tables.average
     first_slot = tree.first_slot[tree.first_node[stage]]
     keep, add = vsplat(reach, step.keep), vsplat(reach, step.add)
     predictive = step.predictive
@@ -121,7 +118,7 @@ def _descend(tree, tables, work, step, stage, board, width, at_slot, at_reach, o
         begin, end = tree.first_slot[n], tree.first_slot[n + 1]
         follow_average = step.mode == BEST or step.mode == AVERAGE
         follow_average &= not _is_frozen(tree, tables, stage, board, n)
-        above = at_reach + tree.node_row[opponent, n] * width
+        above = at_rows + tree.node_row[opponent, n] * width
         uniform = vsplat(reach, 1.0 / (end - begin))
         for h in range(0, width, LANES):
             total = vsplat(reach, 0.0)
@@ -141,34 +138,36 @@ def _descend(tree, tables, work, step, stage, board, width, at_slot, at_reach, o
                 else:
                     x = _positive_part(tables, at, h, predictive)
                 x = vpositive(total, vmul(x, share), even)
-                vstore(reach, at_reach + tree.slot_row[s] * width + h, x)
+                vstore(reach, at_rows + tree.slot_row[s] * width + h, x)
                 if step.averaging:
                     sofar = vmul(keep, vload(average, at + h))
                     vstore(average, at + h, vadd(sofar, vmul(add, x)))
 
 
 @kernel
-def _evaluate_terminals(tree, boards, work, stage, board, width, at_reach, at_value, opponent):
-    """Value rows of folds and showdowns, for sixteen reach rows at a time."""
-    reach, value, lanes, out, sums = work.reach, work.value, work.lanes, work.out, work.sums
+def _evaluate_terminals(tree, boards, work, stage, board, width, at_rows, opponent):
+    """Reach rows that meet a fold or a showdown turn into its values, sixteen at a time."""
+    rows, lanes, out, sums = work.rows, work.lanes, work.out, work.sums
     hands, cards, per_card = boards.hands[stage], boards.cards[stage], boards.per_card[stage]
     at_hand = boards.at_hand[stage] + board * width
     at_live = boards.at_live[stage] + board * cards
     at_list = boards.at_list[stage] + board * cards * per_card
-    nodes = tree.first_node[stage + 1] - tree.first_node[stage]
-    folds = at_value + nodes * width
-    shows = folds + tree.rows[stage] * width
+    show_end, fold_begin = tree.show_end[opponent, stage], tree.fold_begin[opponent, stage]
     for row in range(0, tree.fold_end[opponent, stage], LANES):
+        here = at_rows + row * width
         for h in range(0, width, LANES):
-            transpose(reach, at_reach + row * width + h, width, lanes, h * LANES, LANES)
+            transpose(rows, here + h, width, lanes, h * LANES, LANES)
         sum_cards(
             lanes, sums, boards.live, boards.lists, at_live, at_list, cards, per_card, boards.share
         )
-        if row + LANES > tree.fold_begin[opponent, stage]:
+        if row >= fold_begin:
             fold_values(lanes, out, sums, boards.card1, boards.card2, at_hand, hands, boards.own)
+            into = here
+            if row < show_end:
+                into = at_rows + (tree.reach_rows[stage] + row - fold_begin) * width
             for h in range(0, width, LANES):
-                transpose(out, h * LANES, LANES, value, folds + row * width + h, width)
-        if row < tree.show_end[opponent, stage]:
+                transpose(out, h * LANES, LANES, rows, into + h, width)
+        if row < show_end:
             showdown_values(
                 lanes,
                 out,
@@ -184,22 +183,22 @@ def _evaluate_terminals(tree, boards, work, stage, board, width, at_reach, at_va
                 hands,
             )
             for h in range(0, width, LANES):
-                transpose(out, h * LANES, LANES, value, shows + row * width + h, width)
+                transpose(out, h * LANES, LANES, rows, here + h, width)
 
 
 @kernel
-def _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, player):
+def _ascend(tree, tables, work, step, stage, board, width, at_slot, at_rows, player):
     """Values of the nodes from their slots; the updated player's regrets move."""
-    value, regret = work.value, tables.regret
+    value, regret = work.rows, tables.regret
     base, first_slot = tree.first_node[stage], tree.first_slot[tree.first_node[stage]]
     for n in range(tree.first_node[stage + 1] - 1, base - 1, -1):
         begin, end = tree.first_slot[n], tree.first_slot[n + 1]
-        into = at_value + (n - base) * width
+        into = at_rows + tree.node_value[player, n] * width
         if tree.player[n] != player:
             for h in range(0, width, LANES):
                 x = vsplat(value, 0.0)
                 for s in range(begin, end):
-                    at = at_value + tree.source[player, s] * width
+                    at = at_rows + tree.source[player, s] * width
                     x = vadd(x, vmul(vsplat(value, tree.scale[player, s]), vload(value, at + h)))
                 vstore(value, into + h, x)
             continue
@@ -208,7 +207,7 @@ def _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, pl
             for h in range(0, width, LANES):
                 x = vsplat(value, -np.inf)
                 for s in range(begin, end):
-                    at = at_value + tree.source[player, s] * width
+                    at = at_rows + tree.source[player, s] * width
                     scale = vsplat(value, tree.scale[player, s])
                     x = vmax(x, vmul(scale, vload(value, at + h)))
                 vstore(value, into + h, x)
@@ -235,14 +234,14 @@ def _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, pl
                 else:
                     x = _positive_part(tables, at, h, step.predictive)
                 x = vpositive(total, vmul(x, share), uniform)
-                child = vload(value, at_value + tree.source[player, s] * width + h)
+                child = vload(value, at_rows + tree.source[player, s] * width + h)
                 x = vmul(x, vsplat(value, tree.scale[player, s]))
                 mean = vadd(mean, vmul(x, child))
             if moves:
                 total = zero
                 for s in range(begin, end):
                     at = at_slot + (s - first_slot) * width
-                    child = vload(value, at_value + tree.source[player, s] * width + h)
+                    child = vload(value, at_rows + tree.source[player, s] * width + h)
                     gain = vsub(vmul(vsplat(value, tree.scale[player, s]), child), mean)
                     x = vload(regret, at + h)
                     x = vadd(vmul(x, vpositive(x, up, down)), gain)
@@ -261,27 +260,22 @@ def _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, pl
                         at = at_slot + (s - first_slot) * width
                         x = _positive_part(tables, at, h, step.predictive)
                         x = vpositive(total, vmul(x, share), uniform)
-                        child = vload(value, at_value + tree.source[player, s] * width + h)
+                        child = vload(value, at_rows + tree.source[player, s] * width + h)
                         x = vmul(x, vsplat(value, tree.scale[player, s]))
                         mean = vadd(mean, vmul(x, child))
             vstore(value, into + h, mean)
 
 
 @kernel
-def _reach_at(work, player, stage, board):
-    return work.at_reach[player, stage] + board * work.reach_step[stage]
-
-
-@kernel
-def _value_at(work, player, stage, board):
-    return work.at_value[player, stage] + board * work.value_step[stage]
+def _rows_at(work, player, stage, board):
+    """Where the rows of a board begin."""
+    return work.at_rows[player, stage] + board * work.step[stage]
 
 
 @kernel
 def _onward_at(tree, boards, work, player, stage, board):
-    """Where the continuations of a board begin, after its nodes, folds and showdowns."""
-    rows = tree.first_node[stage + 1] - tree.first_node[stage] + 2 * tree.rows[stage]
-    return _value_at(work, player, stage, board) + rows * boards.width[stage]
+    """Where the continuations of a board begin."""
+    return _rows_at(work, player, stage, board) + tree.onward[stage] * boards.width[stage]
 
 
 @kernel
@@ -297,15 +291,15 @@ def enter(tree, boards, work, stage, board, parent, player):
     """Reach rows of the lines that begin on a board, from its parent's."""
     above, below, hands = boards.width[stage - 1], boards.width[stage], boards.hands[stage]
     at_place = boards.at_hand[stage] + board * below
-    at_parent = _reach_at(work, player, stage - 1, parent)
-    at_board = _reach_at(work, player, stage, board)
+    at_parent = _rows_at(work, player, stage - 1, parent)
+    at_board = _rows_at(work, player, stage, board)
     for line in range(tree.first_line[stage], tree.first_line[stage + 1]):
         source = at_parent + tree.line_from[1 - player, line] * above
         target = at_board + tree.line_row[1 - player, line] * below
         for h in range(hands):
-            work.reach[target + h] = work.reach[source + boards.place[at_place + h]]
+            work.rows[target + h] = work.rows[source + boards.place[at_place + h]]
         for h in range(hands, below):
-            work.reach[target + h] = 0.0
+            work.rows[target + h] = 0.0
 
 
 @kernel
@@ -313,16 +307,16 @@ def _leave(tree, boards, work, stage, board, parent, player):
     """Values of the lines that began on a board, into its parent's continuations."""
     above, below, hands = boards.width[stage - 1], boards.width[stage], boards.hands[stage]
     at_place = boards.at_hand[stage] + board * below
-    at_board = _value_at(work, player, stage, board)
+    at_board = _rows_at(work, player, stage, board)
     onward = _onward_at(tree, boards, work, player, stage - 1, parent)
     weight = boards.weight[boards.at_board[stage] + board]
     first = tree.first_line[stage]
     for line in range(first, tree.first_line[stage + 1]):
         source = at_board + tree.line_source[player, line] * below
         target = onward + (line - first) * above
-        scale = work.value.dtype.type(weight * tree.line_scale[player, line])
+        scale = work.rows.dtype.type(weight * tree.line_scale[player, line])
         for h in range(hands):
-            work.value[target + boards.place[at_place + h]] += scale * work.value[source + h]
+            work.rows[target + boards.place[at_place + h]] += scale * work.rows[source + h]
 
 
 @kernel
@@ -337,13 +331,13 @@ def _symmetrise(tree, boards, work, stage, board, player):
     for line in range(tree.first_line[stage + 2] - tree.first_line[stage + 1]):
         row = onward + line * width
         for h in range(hands):
-            total = work.value.dtype.type(0)
+            total = work.rows.dtype.type(0)
             for g in range(begin, end):
                 image = boards.symmetry[boards.at_symmetry[stage] + g * hands + h]
-                total += work.value[row + image]
+                total += work.rows[row + image]
             work.out[h] = total
         for h in range(hands):
-            work.value[row + h] = work.out[h]
+            work.rows[row + h] = work.out[h]
 
 
 @kernel
@@ -351,24 +345,23 @@ def go_down(tree, boards, tables, work, step, stage, board, player):
     """The way down on one board: reach rows of the updated player's opponent."""
     width = boards.width[stage]
     at_slot = _slot_at(tree, boards, tables, stage, board)
-    at_reach = _reach_at(work, player, stage, board)
-    _descend(tree, tables, work, step, stage, board, width, at_slot, at_reach, 1 - player)
+    at_rows = _rows_at(work, player, stage, board)
+    _descend(tree, tables, work, step, stage, board, width, at_slot, at_rows, 1 - player)
     lines = tree.first_line[stage + 2] - tree.first_line[stage + 1]
     onward = _onward_at(tree, boards, work, player, stage, board)
-    work.value[onward : onward + lines * width] = 0.0
+    work.rows[onward : onward + lines * width] = 0.0
 
 
 @kernel
 def go_up(tree, boards, tables, work, step, stage, board, player):
     """The way up on one board, once its continuations are in place: values and regrets."""
     width = boards.width[stage]
-    at_reach = _reach_at(work, player, stage, board)
-    at_value = _value_at(work, player, stage, board)
+    at_rows = _rows_at(work, player, stage, board)
     if stage + 1 < len(boards.width):
         _symmetrise(tree, boards, work, stage, board, player)
-    _evaluate_terminals(tree, boards, work, stage, board, width, at_reach, at_value, 1 - player)
+    _evaluate_terminals(tree, boards, work, stage, board, width, at_rows, 1 - player)
     at_slot = _slot_at(tree, boards, tables, stage, board)
-    _ascend(tree, tables, work, step, stage, board, width, at_slot, at_value, player)
+    _ascend(tree, tables, work, step, stage, board, width, at_slot, at_rows, player)
 
 
 @kernel
@@ -413,8 +406,8 @@ def start(tree, boards, work, ranges, first_player, last_player):
     """Put the ranges [2, width] of the opponents of the updated players into the root's rows."""
     width = boards.width[0]
     for player in range(first_player, last_player + 1):
-        at = work.at_reach[player, 0] + tree.line_row[1 - player, 0] * width
-        work.reach[at : at + width] = ranges[1 - player]
+        at = work.at_rows[player, 0] + tree.line_row[1 - player, 0] * width
+        work.rows[at : at + width] = ranges[1 - player]
 
 
 @kernel

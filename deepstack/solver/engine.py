@@ -165,11 +165,12 @@ class Engine:
         size = self.dtype.itemsize
         slots = int((boards.boards * self.slots_of_stage * boards.width).sum())
         spread = boards.boards if self.betting_tree.leaves else np.ones_like(boards.boards)
-        rows = ((tree.rows + tree.value_rows) * boards.width * spread).sum()
+        rows = (tree.rows * boards.width * spread).sum()
+        width = int(boards.width.max())
         index = sum(array.nbytes for array in (*boards, *tree) if isinstance(array, np.ndarray))
         return Memory(
             tables=slots * size * (3 if self.rule.predictive else 2),
-            work=int(rows) * size * self._sides * self.threads,
+            work=(int(rows) * self._sides + 2 * width * LANES) * size * self.threads,
             index=index + sum(stage.hands.nbytes * 3 for stage in self.board_tree),
         )
 
@@ -193,27 +194,25 @@ class Engine:
         self._works = [self._make_work() for _ in range(self.threads)]
 
     def _make_work(self) -> Work:
-        boards, tree, leaves = self.boards, self.tree, bool(self.betting_tree.leaves)
-        reach, value = tree.rows * boards.width, tree.value_rows * boards.width
-        spread = boards.boards if leaves else np.ones_like(boards.boards)
-        width = int(boards.width.max())
-
-        def both(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-            second = int(sizes.sum()) if self._sides == 2 else 0
-            return np.stack([_before(sizes), _before(sizes) + second])
-
+        boards, leaves = self.boards, bool(self.betting_tree.leaves)
+        rows = self.tree.rows * boards.width
+        spread = rows * boards.boards if leaves else rows
+        width, total = int(boards.width.max()), int(spread.sum())
+        second = total if self._sides == 2 else 0
         return Work(
-            reach=aligned_zeros(int((reach * spread).sum()) * self._sides, self.dtype),
-            value=aligned_zeros(int((value * spread).sum()) * self._sides, self.dtype),
-            at_reach=both(reach * spread),
-            at_value=both(value * spread),
-            reach_step=reach if leaves else np.zeros_like(reach),
-            value_step=value if leaves else np.zeros_like(value),
+            rows=aligned_zeros(total * self._sides, self.dtype),
+            at_rows=np.stack([_before(spread), _before(spread) + second]),
+            step=rows if leaves else np.zeros_like(rows),
             lanes=aligned_zeros(width * LANES, self.dtype),
             out=aligned_zeros(width * LANES, self.dtype),
             sums=aligned_zeros((len(self.game.deck) + 2) * LANES, self.dtype),
             cursor=np.zeros((2, len(boards.width)), np.int64),
         )
+
+    @property
+    def work(self) -> Work:
+        """The rows of this process's own traversals; helpers of ``threads`` have others."""
+        return self._works[0]
 
     # ---- iterations
 
@@ -234,7 +233,7 @@ class Engine:
                 self.tree,
                 self.boards,
                 self.tables,
-                self._works[0],
+                self.work,
                 self.ranges,
                 schedule,
                 rule.alternating,
@@ -257,9 +256,13 @@ class Engine:
 
     def root_row(self, player: int) -> npt.NDArray[np.float64]:
         """Values of the root's live hands [H] as the player's last traversal left them."""
-        work, width = self._works[0], int(self.boards.width[0])
-        at = int(work.at_value[player, 0] + self.tree.line_source[player, 0] * width)
-        return work.value[at : at + int(self.boards.hands[0])].astype(np.float64)
+        return self.row(player, 0, 0, int(self.tree.line_source[player, 0]))
+
+    def row(self, player: int, stage: int, board: int, number: int) -> npt.NDArray[np.float64]:
+        """A row [H] of a player's last traversal on a board, as the kernels left it."""
+        work, width = self.work, int(self.boards.width[stage])
+        at = int(work.at_rows[player, stage] + board * work.step[stage]) + number * width
+        return work.rows[at : at + int(self.boards.hands[stage])].astype(np.float64)
 
     def steps(self, schedule: npt.NDArray[np.float64]) -> Iterator[tuple[Step, int, int]]:
         """The traversals of ``cfr_kernels.iterate``, one at a time."""
@@ -288,7 +291,7 @@ class Engine:
 
     def traverse(self, step: Step, first: int, last: int) -> None:
         """One traversal that updates the players ``first`` to ``last``."""
-        main = self._works[0]
+        main = self.work
         if self.betting_tree.leaves:
             self._traverse_with_leaves(step, first, last)
         elif self.threads == 1:
@@ -298,21 +301,21 @@ class Engine:
 
     def _traverse_in_threads(self, step: Step, first: int, last: int) -> None:
         """The root's round here, the boards of the next one in equal shares on threads."""
-        arrays, main = (self.tree, self.boards, self.tables), self._works[0]
+        arrays, main = (self.tree, self.boards, self.tables), self.work
         players = range(first, last + 1)
         start(self.tree, self.boards, main, self.ranges, first, last)
         for player in players:
             go_down(*arrays, main, step, 0, 0, player)
         shares = np.linspace(0, int(self.boards.boards[1]), self.threads + 1).astype(int).tolist()
-        root_reach = int(self.tree.rows[0] * self.boards.width[0])
+        root_reach = int(self.tree.reach_rows[0] * self.boards.width[0])
 
         def share(number: int) -> None:
             work = self._works[number]
             if number:
                 for player in players:
-                    at = main.at_reach[player, 0]
-                    work.reach[at : at + root_reach] = main.reach[at : at + root_reach]
-                    work.value[self._onward(player)] = 0
+                    at = main.at_rows[player, 0]
+                    work.rows[at : at + root_reach] = main.rows[at : at + root_reach]
+                    work.rows[self._onward(player)] = 0
             visit(*arrays, work, step, 1, shares[number], shares[number + 1], 0, first, last)
 
         with self._pool() as pool:
@@ -322,15 +325,13 @@ class Engine:
         for player in players:
             here = self._onward(player)
             for work in self._works[1:]:
-                main.value[here] += work.value[here]
+                main.rows[here] += work.rows[here]
             go_up(*arrays, main, step, 0, 0, player)
 
     def _onward(self, player: int) -> slice:
         """The continuations of the root's round."""
-        width, rows = int(self.boards.width[0]), int(self.tree.value_rows[0])
-        lines = int(self.tree.first_line[2] - self.tree.first_line[1])
-        end = int(self._works[0].at_value[player, 0]) + rows * width
-        return slice(end - lines * width, end)
+        width, at = int(self.boards.width[0]), int(self.work.at_rows[player, 0])
+        return slice(at + int(self.tree.onward[0]) * width, at + int(self.tree.rows[0]) * width)
 
     @contextmanager
     def _pool(self) -> Iterator[ThreadPoolExecutor]:
@@ -382,7 +383,7 @@ class Engine:
 
     def _traverse_with_leaves(self, step: Step, first: int, last: int) -> None:
         """Down on all boards, one question to the evaluator, and up again."""
-        arrays, work = (self.tree, self.boards, self.tables), self._works[0]
+        arrays, work = (self.tree, self.boards, self.tables), self.work
         silent = step._replace(way=DOWN, averaging=False)
         start(self.tree, self.boards, work, self.ranges, 0, 1)
         for player in (0, 1):
@@ -391,9 +392,9 @@ class Engine:
         if step.mode == NOTHING:
             return
         assert self.evaluator is not None
-        answer = self.evaluator.values(self.leaves(), self._leaf_reach(work))
+        answer = self.evaluator.values(self.leaves(), self._leaf_reach())
         for player in range(first, last + 1):
-            self._put_leaf_values(work, player, np.asarray(answer[player], self.dtype))
+            self._put_leaf_values(player, np.asarray(answer[player], self.dtype))
         visit(*arrays, work, step._replace(way=UP), 0, 0, 1, 0, first, last)
 
     def leaves(self) -> Leaves:
@@ -401,26 +402,28 @@ class Engine:
         stage = self.board_tree[-1]
         return Leaves(tuple(self.betting_tree.leaves), stage.cards, stage.hands)
 
-    def _leaf_reach(self, work: Work) -> Floats:
+    def _last_rows(self, player: int) -> Floats:
+        """Rows [B, rows, width] of the last stage, where every board keeps its own."""
+        work, boards = self.work, self.boards
+        shape = (int(boards.boards[-1]), int(self.tree.rows[-1]), int(boards.width[-1]))
+        at = int(work.at_rows[player, -1])
+        return work.rows[at : at + int(np.prod(shape))].reshape(shape)
+
+    def _leaf_reach(self) -> Floats:
         """[2, B, L, H] reach of each player at the leaves."""
         stage, hands = len(self.boards.width) - 1, int(self.boards.hands[-1])
         lines = slice(int(self.tree.first_line[stage + 1]), int(self.tree.first_line[stage + 2]))
-        shape = (int(self.boards.boards[-1]), int(self.tree.rows[-1]), int(self.boards.width[-1]))
-        size = int(np.prod(shape))
-        result = np.empty((2, shape[0], lines.stop - lines.start, hands), self.dtype)
-        for player in (0, 1):  # the rows of a visit are those of the opponent
-            at = int(work.at_reach[1 - player, stage])
-            rows = work.reach[at : at + size].reshape(shape)
-            result[player] = rows[:, self.tree.line_from[player, lines], :hands]
-        return result
+        # the rows of a visit are those of the updated player's opponent
+        return np.stack(
+            [
+                self._last_rows(1 - player)[:, self.tree.line_from[player, lines], :hands]
+                for player in (0, 1)
+            ]
+        )
 
-    def _put_leaf_values(self, work: Work, player: int, values: Floats) -> None:
-        stage, hands = len(self.boards.width) - 1, int(self.boards.hands[-1])
-        shape = (int(self.boards.boards[-1]), int(self.tree.value_rows[-1]), -1)
-        at, size = int(work.at_value[player, stage]), int(self.tree.value_rows[-1])
-        size *= int(self.boards.width[-1] * self.boards.boards[-1])
-        rows = work.value[at : at + size].reshape(shape)
-        rows[:, shape[1] - values.shape[1] :, :hands] = values
+    def _put_leaf_values(self, player: int, values: Floats) -> None:
+        hands, onward = int(self.boards.hands[-1]), int(self.tree.onward[-1])
+        self._last_rows(player)[:, onward:, :hands] = values
 
     # ---- values
 
@@ -429,17 +432,15 @@ class Engine:
 
         ``mode``: AVERAGE or CURRENT, the strategies that are followed.
         """
-        hands, width = int(self.boards.hands[0]), int(self.boards.width[0])
-        lines = slice(int(self.tree.first_line[1]), int(self.tree.first_line[2]))
-        result = np.empty((2, lines.stop - lines.start, hands))
-        work = self._works[0]
+        first, last = int(self.tree.first_line[1]), int(self.tree.first_line[2])
+        result = np.empty((2, last - first, int(self.boards.hands[0])))
+        work = self.work
         for player in (0, 1):
             start(self.tree, self.boards, work, self.ranges, 1 - player, 1 - player)
             arrays = (self.tree, self.boards, self.tables, work)
             go_down(*arrays, self.step(mode), 0, 0, 1 - player)
-            at = int(work.at_reach[1 - player, 0])
-            rows = work.reach[at : at + int(self.tree.rows[0]) * width].reshape(-1, width)
-            result[player] = rows[self.tree.line_from[player, lines], :hands]
+            for line, number in enumerate(self.tree.line_from[player, first:last]):
+                result[player, line] = self.row(1 - player, 0, 0, int(number))
         return result
 
     def root_values(self, mode: int) -> npt.NDArray[np.float64]:
@@ -461,21 +462,17 @@ class Engine:
         worth as a whole.
         """
         self.traverse(self.step(mode), player, player)
-        work, width = self._works[0], int(self.boards.width[0])
-        at = int(work.at_value[player, 0] + self.tree.source[player, slot] * width)
-        row = work.value[at : at + int(self.boards.hands[0])].astype(np.float64)
+        row = self.row(player, 0, 0, int(self.tree.source[player, slot]))
         return row * float(self.tree.scale[player, slot])
 
     def line_values(self, line: int, board: int, player: int, mode: int) -> npt.NDArray[np.float64]:
         """A player's values [H] at the start of a line of the second stage, on one board of it."""
-        arrays, work = (self.tree, self.boards, self.tables), self._works[0]
+        arrays, work = (self.tree, self.boards, self.tables), self.work
         step, number = self.step(mode), int(self.tree.first_line[1]) + line
         start(self.tree, self.boards, work, self.ranges, player, player)
         go_down(*arrays, work, step, 0, 0, player)
         visit(*arrays, work, step, 1, board, board + 1, 0, player, player)
-        width, hands = int(self.boards.width[1]), int(self.boards.hands[1])
-        at = int(work.at_value[player, 1] + self.tree.line_source[player, number] * width)
-        row = work.value[at : at + hands].astype(np.float64)
+        row = self.row(player, 1, board, int(self.tree.line_source[player, number]))
         return row * float(self.tree.line_scale[player, number])
 
     def exploitability(self, current: bool = False) -> float:

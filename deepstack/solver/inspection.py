@@ -14,7 +14,7 @@ import numpy.typing as npt
 from deepstack.cards.notation import hand_cards
 from deepstack.game.definition import Game
 from deepstack.game.state import Action, State
-from deepstack.solver.cfr_kernels import AVERAGE, BOTH, Step, enter, go_down, start, visit
+from deepstack.solver.cfr_kernels import AVERAGE, BOTH, DOWN, enter, go_down, start, visit
 from deepstack.solver.engine import Engine
 from deepstack.solver.places import Place
 
@@ -161,9 +161,7 @@ def _evaluate(engine: Engine, place: Place, player: int) -> tuple[Floats, Floats
     """At a node: the opponent's reach [H], a player's counterfactual values [H], and those of the
     actions [H, A], by place on the board."""
     tree, boards, tables = engine.tree, engine.boards, engine.tables
-    arrays, work, rule = (tree, boards, tables), engine._works[0], engine.rule
-    flags = (False, rule.floor, rule.predictive, rule.fresh)
-    step = Step(AVERAGE, BOTH, 1.0, 1.0, 1.0, 0.0, *flags)
+    arrays, work, step = (tree, boards, tables), engine.work, engine.step(AVERAGE)
     start(tree, boards, work, engine.ranges, player, player)
     for stage, board in enumerate(place.boards[:-1]):
         if stage:
@@ -171,21 +169,19 @@ def _evaluate(engine: Engine, place: Place, player: int) -> tuple[Floats, Floats
         go_down(*arrays, work, step, stage, board, player)
     stage, board = place.stage, place.boards[-1]
     parent = place.boards[-2] if stage else 0
-    visit(*arrays, work, step, stage, board, board + 1, parent, player, player)
-    width, hands = int(boards.width[stage]), int(boards.hands[stage])
     number = int(tree.first_node[stage]) + place.node
     begin, end = tree.first_slot[number : number + 2]
 
-    def row(table: Floats, at: int, which: int) -> Floats:
-        begin = at + which * width
-        return table[begin : begin + hands].astype(np.float64)
+    def go(way: int) -> None:
+        walked = step._replace(way=way)
+        visit(*arrays, work, walked, stage, board, board + 1, parent, player, player)
 
-    at_value = int(work.at_value[player, stage])
-    at_reach = int(work.at_reach[player, stage])
-    reach = row(work.reach, at_reach, int(tree.node_row[1 - player, number]))
-    value = row(work.value, at_value, place.node)
+    go(DOWN)  # reach, before values take its place
+    reach = engine.row(player, stage, board, int(tree.node_row[1 - player, number]))
+    go(BOTH)
+    value = engine.row(player, stage, board, int(tree.node_value[player, number]))
     slots = [
-        row(work.value, at_value, int(tree.source[player, s])) * float(tree.scale[player, s])
+        engine.row(player, stage, board, int(tree.source[player, s])) * float(tree.scale[player, s])
         for s in range(begin, end)
     ]
     return reach, value, np.stack(slots, axis=1)

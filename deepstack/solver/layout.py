@@ -1,17 +1,19 @@
 """A public tree as flat arrays for the kernels.
 
 The betting tree and the board tree (``deepstack.tree``) become two named tuples of arrays. In a
-visit of one board of one stage, the kernels work on rows of hands:
+visit of one board of one stage, the kernels work on rows of hands. First come the **reach rows** of
+the player who is not updated: one for each line of the stage and one for each of that player's
+slots. At a node, the reach of a player is the row of their last slot on the way (``node_row``), so
+nothing is copied where somebody else acts.
 
-- **reach rows** of the player who is not updated: one for each line of the stage and one for each
-  of that player's slots. At a node, the reach of a player is the row of their last slot on the way
-  (``node_row``), so nothing is copied where somebody else acts.
-- **value rows** of the player who is updated: the nodes first, then what a fold is worth against
-  every reach row, then what a showdown is worth, then the continuations. ``source`` and ``scale``
-  say for every slot which value row is its value, and times how many chips.
+On the way up the same rows turn into **values** of the updated player: what a showdown or a fold is
+worth takes the place of the reach it was computed from. Where one reach meets both, the fold goes
+to a row of its own. So do the values of nodes, but for the opponent's nodes that may fold, which
+put their sum where nobody but they looks: into the row of the fold. Last come the continuations.
+``source`` and ``scale`` say for every slot which row is its value, and times how many chips.
 
-Reach rows that a showdown reads stand first, those that a fold reads next to them, so that sixteen
-neighbours can be evaluated together.
+Reach rows that meet a showdown stand first, then those that only meet a fold, then the others, so
+that sixteen neighbours can be evaluated together.
 """
 
 from __future__ import annotations
@@ -42,17 +44,19 @@ class Betting(NamedTuple):
     first_slot: Array  # [nodes + 1]
     node_row: Array  # [2, nodes]
     slot_row: Array  # [slots] of the player who acts
-    source: Array  # [2, slots] value row
+    node_value: Array  # [2, nodes] row of a node's value
+    source: Array  # [2, slots] row of a slot's value
     scale: Array  # [2, slots] chips
     line_row: Array  # [2, lines] reach row that a line starts with
     line_from: Array  # [2, lines] reach row of the stage before that leads into it
-    line_source: Array  # [2, lines] value row of a line as a whole
+    line_source: Array  # [2, lines] row of the value of a line as a whole
     line_scale: Array  # [2, lines]
-    rows: Array  # [stages] reach rows, padded to whole vectors
-    value_rows: Array  # [stages]
-    show_end: Array  # [2, stages] reach rows [0, show_end) meet a showdown
-    fold_begin: Array  # [2, stages] reach rows [fold_begin, fold_end) meet a fold
-    fold_end: Array  # [2, stages]
+    rows: Array  # [stages] rows in all
+    onward: Array  # [stages] where the continuations begin
+    reach_rows: Array  # [stages]
+    show_end: Array  # [2, stages] reach rows [0, show_end) meet a showdown, to whole vectors
+    fold_begin: Array  # [2, stages] of them, rows [fold_begin, show_end) also meet a fold
+    fold_end: Array  # [2, stages] reach rows [show_end, fold_end) meet only a fold
 
 
 class Boards(NamedTuple):
@@ -102,6 +106,7 @@ def lay_out_betting(tree: BettingTree) -> Betting:
         first_slot=_starts(slots),
         node_row=joined("node_row"),
         slot_row=joined("slot_row"),
+        node_value=joined("node_value"),
         source=joined("source"),
         scale=joined("scale"),
         line_row=joined("line_row"),
@@ -109,7 +114,8 @@ def lay_out_betting(tree: BettingTree) -> Betting:
         line_source=joined("line_source"),
         line_scale=joined("line_scale"),
         rows=np.array([part.rows for part in parts], np.int64),
-        value_rows=np.array([part.value_rows for part in parts], np.int64),
+        onward=np.array([part.onward for part in parts], np.int64),
+        reach_rows=np.array([part.reach_rows for part in parts], np.int64),
         show_end=np.stack([part.show_end for part in parts], axis=1),
         fold_begin=np.stack([part.fold_begin for part in parts], axis=1),
         fold_end=np.stack([part.fold_end for part in parts], axis=1),
@@ -121,43 +127,59 @@ def _starts(counts: list[int]) -> npt.NDArray[np.int64]:
 
 
 class _Rows:
-    """The rows of one stage: which reach rows exist, in which order, and who reads what."""
+    """The rows of one stage: which there are, in which order, and who reads what."""
 
-    def __init__(self, stage: Stage, onward: int) -> None:
+    def __init__(self, stage: Stage, lines_onward: int) -> None:
         nodes, lines = len(stage.nodes), len(stage.lines)
-        # Reach rows by player, first as keys: a line, or a slot as (node, action).
-        order = [self._ordered(stage, player) for player in (0, 1)]
-        row = [{key: place for place, key in enumerate(keys)} for keys, *_ in order]
-        self.rows = padded(max(len(keys) for keys, *_ in order))
+        orders = [_order_rows(stage, player) for player in (0, 1)]
+        row = [order.place for order in orders]
         self.show_end, self.fold_begin, self.fold_end = (
-            np.array([order[player][i] for player in (0, 1)], np.int64) for i in (1, 2, 3)
+            np.array([getattr(order, name) for order in orders], np.int64)
+            for name in ("show_end", "fold_begin", "fold_end")
         )
-        folds, shows = nodes, nodes + self.rows
-        beyond = nodes + 2 * self.rows
-        self.value_rows = beyond + onward
+        self.reach_rows = max(order.rows for order in orders)
+        both = self.show_end - self.fold_begin  # whole vectors
+        values = self.reach_rows + int(both.max())
+        self.node_value = np.zeros((2, nodes), np.int64)
+        own_rows = [0, 0]
+        for updated in (0, 1):
+            for n, node in enumerate(stage.nodes):
+                if node.player != updated and node.slots[0].kind == FOLDED:
+                    self.node_value[updated, n] = row[1 - updated][n, 0]
+                else:
+                    self.node_value[updated, n] = values + own_rows[updated]
+                    own_rows[updated] += 1
+        self.onward = values + max(own_rows)
+        self.rows = self.onward + lines_onward
+
         last = _last_keys(stage)
         self.node_row = np.array(
             [[row[p][last[p][n]] for n in range(nodes)] for p in (0, 1)], np.int64
         ).reshape(2, nodes)
         self.line_row = np.array([[row[p][line] for line in range(lines)] for p in (0, 1)])
-        self.onward_row = np.zeros((2, onward), np.int64)
+
+        def fold_source(updated: int, there: int) -> int:
+            """The row of a fold's value: its own where the reach also meets a showdown."""
+            shown = there < self.show_end[1 - updated]
+            return self.reach_rows + there - int(self.fold_begin[1 - updated]) if shown else there
+
+        self.onward_row = np.zeros((2, lines_onward), np.int64)
         self.line_source = np.zeros((2, lines), np.int64)
         self.line_scale = np.ones((2, lines))
         for number, line in enumerate(stage.lines):
             for updated in (0, 1):
-                there = self.line_row[1 - updated, number]
+                there = int(self.line_row[1 - updated, number])
                 if line.kind == SHOWDOWN:
-                    self.line_source[updated, number] = shows + there
+                    self.line_source[updated, number] = there
                     self.line_scale[updated, number] = line.chips
                 elif line.kind == NEXT:
-                    self.line_source[updated, number] = beyond + line.target
+                    self.line_source[updated, number] = self.onward + line.target
                     self.onward_row[1 - updated, line.target] = there
                 else:
-                    self.line_source[updated, number] = line.target
-        count = stage.slots
-        self.slot_row = np.zeros(count, np.int64)
-        self.source = np.zeros((2, count), np.int64)
-        self.scale = np.ones((2, count))
+                    self.line_source[updated, number] = self.node_value[updated, line.target]
+        self.slot_row = np.zeros(stage.slots, np.int64)
+        self.source = np.zeros((2, stage.slots), np.int64)
+        self.scale = np.ones((2, stage.slots))
         place = 0
         for n, node in enumerate(stage.nodes):
             for a, slot in enumerate(node.slots):
@@ -165,40 +187,56 @@ class _Rows:
                 for updated in (0, 1):
                     other = 1 - updated
                     acted = node.player == other
-                    there = self.slot_row[place] if acted else self.node_row[other, n]
+                    there = int(self.slot_row[place] if acted else self.node_row[other, n])
                     if slot.kind == DECISION:
-                        self.source[updated, place] = slot.target
+                        self.source[updated, place] = self.node_value[updated, slot.target]
                     elif slot.kind == FOLDED:
-                        self.source[updated, place] = folds + there
+                        self.source[updated, place] = fold_source(updated, there)
                         self.scale[updated, place] = slot.chips if acted else -slot.chips
                     elif slot.kind == SHOWDOWN:
-                        self.source[updated, place] = shows + there
+                        self.source[updated, place] = there
                         self.scale[updated, place] = slot.chips
                     else:
-                        self.source[updated, place] = beyond + slot.target
+                        self.source[updated, place] = self.onward + slot.target
                         self.onward_row[other, slot.target] = there
                 place += 1
 
-    @staticmethod
-    def _ordered(stage: Stage, player: int) -> tuple[list, int, int, int]:
-        """Keys of a player's reach rows: showdown only, both, fold only, neither; and the ends."""
-        last = _last_keys(stage)[player]
-        shown: set = {n for n, line in enumerate(stage.lines) if line.kind == SHOWDOWN}
-        folded: set = set()
-        keys: list = list(range(len(stage.lines)))
-        for n, node in enumerate(stage.nodes):
-            for a, slot in enumerate(node.slots):
-                key = (n, a) if node.player == player else last[n]
-                if node.player == player:
-                    keys.append(key)
-                if slot.kind == FOLDED:
-                    folded.add(key)
-                elif slot.kind == SHOWDOWN:
-                    shown.add(key)
-        classes = [(k in folded) + 1 if k in shown else 3 if k in folded else 4 for k in keys]
-        ordered = [key for _, key in sorted(zip(classes, keys, strict=True), key=lambda x: x[0])]
-        ends = [sum(c <= level for c in classes) for level in (1, 2, 3)]
-        return ordered, ends[1], ends[0], ends[2]
+
+class _Order(NamedTuple):
+    """Reach rows of a player: the place of each line and slot (node, action)."""
+
+    place: dict
+    rows: int
+    show_end: int
+    fold_begin: int
+    fold_end: int
+
+
+def _order_rows(stage: Stage, player: int) -> _Order:
+    """Showdown only, both, fold only, neither; showdowns and the end padded to whole vectors."""
+    last = _last_keys(stage)[player]
+    shown: set = {n for n, line in enumerate(stage.lines) if line.kind == SHOWDOWN}
+    folded: set = set()
+    keys: list = list(range(len(stage.lines)))
+    for n, node in enumerate(stage.nodes):
+        for a, slot in enumerate(node.slots):
+            key = (n, a) if node.player == player else last[n]
+            if node.player == player:
+                keys.append(key)
+            if slot.kind == FOLDED:
+                folded.add(key)
+            elif slot.kind == SHOWDOWN:
+                shown.add(key)
+    only_shown = [key for key in keys if key in shown - folded]
+    both = [key for key in keys if key in shown & folded]
+    only_folded = [key for key in keys if key in folded - shown]
+    neither = [key for key in keys if key not in shown | folded]
+    show_end = padded(len(only_shown) + len(both))
+    place = {key: i for i, key in enumerate([*only_shown, *both])}
+    place |= {key: show_end + i for i, key in enumerate([*only_folded, *neither])}
+    fold_begin = len(only_shown) // LANES * LANES if both else show_end
+    rows = padded(show_end + len(only_folded) + len(neither))
+    return _Order(place, rows, show_end, fold_begin, show_end + len(only_folded))
 
 
 def _last_keys(stage: Stage) -> list[dict]:

@@ -67,6 +67,12 @@ def results() -> dict[str, Result]:
         "slopes_kuhn_leduc": slope_figures("kuhn", "leduc"),
         "holdem_2_4": solved_figures(),
         "table_2_1": {"agents": agents},
+        "abstract_leduc": {
+            "original": 0.3823,
+            "iterations": [200, 4000],
+            "curves": {"unsafe": [0.46, 0.396]},
+            "coin_flip": {"self_play": {"0.1": 0.1405, "0.9": 0.1392}},
+        },
     }
     config = {"rule": {"algorithm": "dcfr", "gamma": 3.0}, "dtype": "float32"}
     return {name: result(name, f, **config) for name, f in figures.items()}
@@ -87,6 +93,8 @@ def test_figures_stand_beside_the_published_ones(results, tmp_path):
     assert kuhn[3:] == ["-1.00", "-0.80", "-1.00", "-0.80", "-0.25", "-0.25", "-0.25", "-0.26"]
     assert rows_of(page, "optimistic")[0][1:3] == ["-1.00 / -1.00", "-1.00 / -1.00"]
     assert rows_of(page, "always call")[0][1:3] == ["1163.4757", "1163.48"]
+    assert rows_of(page, "unsafe")[0] == ["unsafe", "0.460", "0.396", "0.39 (6,250)"]
+    assert rows_of(page, "of self-play")[0][1:] == ["0.141", "0.139"]
     assert rows_of(page, "update rule")[0][1] == "dcfr, gamma=3.0"
     goal = [row for row in rows_of(page, "[2-4] hold'em") if "goal" in row[1]]
     assert goal == [["[2-4] hold'em", "5 mbb/g (the goal)", "100", "60.0"]]
@@ -111,7 +119,9 @@ def test_what_is_missing_is_said(results, tmp_path):
     assert rows_of(page, "Rhode Island")[0][2:5] == ["not run", "–", "-0.89"]
     write_page({}, tmp_path / "none.md")
     page = (tmp_path / "none.md").read_text()
-    assert [rows_of(page, f"`{name}`")[0][-1] for name in EXPERIMENTS] == ["not run"] * 6
+    assert [rows_of(page, f"`{name}`")[0][-1] for name in EXPERIMENTS] == ["not run"] * len(
+        EXPERIMENTS
+    )
     assert not (tmp_path / "none").exists()
 
 

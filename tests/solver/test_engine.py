@@ -279,21 +279,21 @@ class Onward:
         whole, stage = self.whole, 1
         self.asked += 1
         result = np.zeros_like(reach)
-        work = whole._works[0]
+        work = whole.work
         width, hands = int(whole.boards.width[0]), int(whole.boards.hands[0])
         for player in (0, 1):
-            at = work.at_reach[player, 0]
+            at = work.at_rows[player, 0]
             for line in range(reach.shape[2]):
                 row = whole.tree.line_from[1 - player, whole.tree.first_line[1] + line]
                 start = at + row * width
-                work.reach[start : start + hands] = reach[1 - player, 0, line]
+                work.rows[start : start + hands] = reach[1 - player, 0, line]
             onward = whole._onward(player)
-            work.value[onward] = 0
+            work.rows[onward] = 0
             step = whole.step(AVERAGE)
             arrays = (whole.tree, whole.boards, whole.tables)
             last = int(whole.boards.boards[stage])
             visit(*arrays, work, step, stage, 0, last, 0, player, player)
-            rows = work.value[onward].reshape(reach.shape[2], width)
+            rows = work.rows[onward].reshape(reach.shape[2], width)
             result[player, 0] = rows[:, :hands]
         return result
 
