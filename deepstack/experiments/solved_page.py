@@ -75,10 +75,14 @@ def solved_table(results: Mapping[str, Result], found: Mapping[str, Any]) -> lis
         ("seconds, measuring included", lambda n, f: show_seconds(f["seconds_with_checks"])),
         ("milliseconds an iteration", lambda n, f: f"{1e3 * f['seconds'] / f['iterations']:.1f}"),
         ("memory, MB", lambda n, f: show_count(f["memory_mb"])),
-        ("peak of the process, MB", lambda n, f: show_count(f["peak_memory_mb"] or 0)),
+        ("peak of the process, MB", lambda n, f: _megabytes(f["peak_memory_mb"])),
     ]
     cells = [[title, *(show(name, found[name]) for name in found)] for title, show in rows]
     return markdown_table(header, cells)
+
+
+def _megabytes(size: float | None) -> str:
+    return NOTHING if size is None else show_count(size)
 
 
 def _rule(choices: Mapping[str, Any]) -> str:

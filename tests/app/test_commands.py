@@ -36,8 +36,15 @@ def run(line):
     return main(words[1:])
 
 
+@pytest.fixture(scope="module")
+def readers_folder(tmp_path_factory):
+    """Where a reader types one command of the README after the other."""
+    return tmp_path_factory.mktemp("reader")
+
+
 @pytest.mark.parametrize("line", SHOWN)
-def test_readme_commands(line):
+def test_readme_commands(line, readers_folder, monkeypatch):
+    monkeypatch.chdir(readers_folder)
     assert run(line) == 0
     result = read_result("result.json")
     assert result.command == " ".join(shlex.split(line))
