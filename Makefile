@@ -41,6 +41,7 @@ clean:
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	$(BIN)/python -m deepstack.app.warmup
 	touch $@
 
 $(ORACLE): $(INSTALLED)
