@@ -5,4 +5,11 @@ A method is a module with ``UNIT``, what its progress counts; ``steps(config)``,
 Configurations of ``conf/experiment`` name the method they use.
 """
 
-METHODS = ("abstract_leduc", "large_limit", "matrix_slopes", "table_2_1", "tree_slopes")
+METHODS = (
+    "abstract_leduc",
+    "continual_leduc",
+    "large_limit",
+    "matrix_slopes",
+    "table_2_1",
+    "tree_slopes",
+)
