@@ -23,7 +23,7 @@ UNIT = "decisions"
 
 def _variants(config: DictConfig) -> Iterator[tuple[str, str, int]]:
     for gadget in config.gadgets:
-        for values in config.values:
+        for values in config.carry:
             for iterations in config.iterations:
                 yield str(gadget), str(values), int(iterations)
 
