@@ -28,7 +28,8 @@ from deepstack.resolve.subgames import (
 )
 from deepstack.run.progress import Progress
 from deepstack.solver.cfr_kernels import NOTHING
-from deepstack.solver.engine import Engine, RootGadget
+from deepstack.solver.engine import Engine
+from deepstack.solver.leaves import RootGadget
 from deepstack.solver.rules import UpdateRule, update_rule
 from deepstack.tree.betting import limit_raises
 

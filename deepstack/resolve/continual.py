@@ -26,7 +26,8 @@ from deepstack.game.state import Action, State, initial_state
 from deepstack.resolve.gadgets import Cfrd, MaxMargin
 from deepstack.run.errors import InputError
 from deepstack.solver.cfr_kernels import AVERAGE, BEST
-from deepstack.solver.engine import Engine, RootGadget
+from deepstack.solver.engine import Engine
+from deepstack.solver.leaves import RootGadget
 from deepstack.solver.rules import UpdateRule
 from deepstack.tree.betting import DECISION, NEXT, Raises
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepstack.run.errors import InputError
-from deepstack.solver.engine import RootGadget
+from deepstack.solver.leaves import RootGadget
 
 Floats = npt.NDArray[np.float64]
 

@@ -14,13 +14,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from deepstack.cards.notation import blocked, hand_cards
-from deepstack.game.definition import Game
 from deepstack.game.state import State
 from deepstack.run.errors import InputError
 from deepstack.solver.cfr_kernels import (
@@ -44,8 +41,9 @@ from deepstack.solver.cfr_kernels import (
     visit,
 )
 from deepstack.solver.layout import Betting, Boards, lay_out_betting, lay_out_boards
-from deepstack.solver.leaves import LeafEvaluator, Leaves
+from deepstack.solver.leaves import LeafEvaluator, Leaves, RootGadget
 from deepstack.solver.memory import Memory, require_memory
+from deepstack.solver.ranges import check_ranges, joint_mass
 from deepstack.solver.rules import UpdateRule
 from deepstack.solver.simd import LANES, aligned_zeros
 from deepstack.tree.betting import DECISION, FOLDED, NEXT, SHOWDOWN, Raises, build_betting
@@ -63,22 +61,6 @@ class Counts:
     folds: int
     showdowns: int
     slots: int
-
-
-class RootGadget(Protocol):
-    """A player whose range at the root is a choice of its own (``deepstack.resolve.gadgets``)."""
-
-    player: int
-
-    def reach(self) -> npt.NDArray[np.float64]:
-        """The range [H] with which it enters the tree, over the root's live hands."""
-        ...
-
-    def observe(
-        self, values: npt.NDArray[np.float64], positive: float, negative: float, floor: bool
-    ) -> None:
-        """Learn from the values [H] of entering, by the factors of the iteration's rule."""
-        ...
 
 
 class Engine:
@@ -492,34 +474,3 @@ class Engine:
 def _before(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Where pieces of these sizes begin, one after the other."""
     return np.cumsum(sizes) - sizes
-
-
-def check_ranges(root: State, ranges: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Ranges [2, hands] with blocked hands at exactly zero; refuses what cannot be dealt."""
-    game = root.game
-    given = np.array(ranges, dtype=np.float64)
-    if given.shape != (2, game.hands):
-        raise InputError(f"ranges of shape {given.shape}: expected (2, {game.hands})")
-    if not np.isfinite(given).all() or given.min() < 0:
-        raise InputError("ranges: expected finite weights of at least 0")
-    given[:, blocked(root.board, len(game.deck), game.hole_cards)] = 0.0
-    for seat in (0, 1):
-        if not given[seat].any():
-            raise InputError(f"range of seat {seat + 1}: no hand is possible on this board")
-    if joint_mass(game, given) <= 0:
-        raise InputError("ranges cannot coexist: every pair of hands shares a card")
-    return given
-
-
-def joint_mass(game: Game, ranges: Floats) -> float:
-    """Total weight of the pairs of hands that do not clash, for ranges [2, hands]."""
-    held = hand_cards(len(game.deck), game.hole_cards)
-    both = ranges.sum(axis=1).prod()
-    same = float((ranges[0] * ranges[1]).sum())
-    if game.hole_cards == 1:
-        return float(both) - same
-    sums = np.zeros((2, len(game.deck)))
-    for player in (0, 1):
-        for column in (0, 1):
-            np.add.at(sums[player], held[:, column], ranges[player])
-    return max(float(both - (sums[0] * sums[1]).sum()) + same, 0.0)

@@ -1,8 +1,8 @@
-"""What stands at a depth limit: leaf evaluators.
+"""What others put at the ends of a tree: leaf evaluators below, gadgets above.
 
 A leaf is a finished betting round with rounds to come. An evaluator is asked once for all leaves of
-a traversal, on all boards, and answers with counterfactual values. The value network of later
-chapters is one; exact and equity evaluators are others.
+a traversal, on all boards, and answers with counterfactual values. A gadget decides with which
+range its player enters the tree.
 """
 
 from __future__ import annotations
@@ -42,4 +42,20 @@ class LeafEvaluator(Protocol):
             reach: [2, B, L, H] what each player's strategy and range make of reaching the leaf with
                 each hand, not normalised. A player's values are weighted by the opponent's reach.
         """
+        ...
+
+
+class RootGadget(Protocol):
+    """A player whose range at the root is a choice of its own (``deepstack.resolve.gadgets``)."""
+
+    player: int
+
+    def reach(self) -> npt.NDArray[np.float64]:
+        """The range [H] with which it enters the tree, over the root's live hands."""
+        ...
+
+    def observe(
+        self, values: npt.NDArray[np.float64], positive: float, negative: float, floor: bool
+    ) -> None:
+        """Learn from the values [H] of entering, by the factors of the iteration's rule."""
         ...

@@ -26,9 +26,10 @@ from deepstack.game.state import Action, State, initial_state
 from deepstack.run.errors import InputError
 from deepstack.run.progress import track
 from deepstack.solver.cfr_kernels import BEST
-from deepstack.solver.engine import Engine, check_ranges
+from deepstack.solver.engine import Engine
 from deepstack.solver.inspection import NodeView, average_strategy, inspect
 from deepstack.solver.places import Place, action_label, locate
+from deepstack.solver.ranges import check_ranges
 from deepstack.solver.rules import CFR_PLUS
 from deepstack.solver.stopping import Check, Stop, parse_target, run_until
 from deepstack.tree.betting import limit_raises
