@@ -159,7 +159,7 @@ class _Rows:
         self.line_row = np.array([[row[p][line] for line in range(lines)] for p in (0, 1)])
 
         def fold_source(updated: int, there: int) -> int:
-            """The row of a fold's value: its own where the reach also meets a showdown."""
+            """The row of a fold's value: its own beside showdowns, else that of the reach."""
             shown = there < self.show_end[1 - updated]
             return self.reach_rows + there - int(self.fold_begin[1 - updated]) if shown else there
 
@@ -213,7 +213,10 @@ class _Order(NamedTuple):
 
 
 def _order_rows(stage: Stage, player: int) -> _Order:
-    """Showdown only, both, fold only, neither; showdowns and the end padded to whole vectors."""
+    """Showdown only, both, fold only, neither.
+
+    Sixteen rows that end with the last showdown may hold folds too, which then count as both.
+    """
     last = _last_keys(stage)[player]
     shown: set = {n for n, line in enumerate(stage.lines) if line.kind == SHOWDOWN}
     folded: set = set()
@@ -231,12 +234,11 @@ def _order_rows(stage: Stage, player: int) -> _Order:
     both = [key for key in keys if key in shown & folded]
     only_folded = [key for key in keys if key in folded - shown]
     neither = [key for key in keys if key not in shown | folded]
+    place = {key: i for i, key in enumerate([*only_shown, *both, *only_folded, *neither])}
     show_end = padded(len(only_shown) + len(both))
-    place = {key: i for i, key in enumerate([*only_shown, *both])}
-    place |= {key: show_end + i for i, key in enumerate([*only_folded, *neither])}
-    fold_begin = len(only_shown) // LANES * LANES if both else show_end
-    rows = padded(show_end + len(only_folded) + len(neither))
-    return _Order(place, rows, show_end, fold_begin, show_end + len(only_folded))
+    fold_begin = min(len(only_shown) // LANES * LANES, show_end)
+    fold_end = len(only_shown) + len(both) + len(only_folded)
+    return _Order(place, padded(len(keys)), show_end, fold_begin, fold_end)
 
 
 def _last_keys(stage: Stage) -> list[dict]:
