@@ -72,14 +72,18 @@ def lengths(last: int) -> list[int]:
     return sorted({10**n for n in range(3, 19) if 10**n < last} | {last})
 
 
-def slopes(curve: Curve, every: int = 1) -> dict[str, dict[str, list[float | None]]]:
+def slopes(
+    curve: Curve, every: int = 1, shown: int | None = None
+) -> dict[str, dict[str, list[float | None]]]:
     """Slopes of runs of several lengths: of all points and of the last 90 %, by strategy.
 
+    The lengths are those of ``lengths``, and ``shown`` if the run is that long.
     Only iterations that are multiples of ``every`` count, so that all parts of a run weigh as much
     as if every iteration had been recorded.
     """
-    table = {}
-    for length in lengths(int(curve.iterations[-1])):
+    table: dict[str, dict[str, list[float | None]]] = {}
+    last = int(curve.iterations[-1])
+    for length in sorted({*lengths(last), min(shown or last, last)}):
         counted = (curve.iterations <= length) & (curve.iterations % every == 0)
         times = curve.iterations[counted]
         table[str(length)] = {

@@ -55,11 +55,16 @@ def run(config: DictConfig, progress: Progress) -> dict[str, Any]:
             started = time.perf_counter()
             curve = follow(matrices, named_rule(label), iterations, config.threads, progress)
             found[label] = {
-                "slopes": slopes(curve),
+                "slopes": slopes(curve, shown=config.shown.get(name)),
                 "curve": thin(curve),
                 "seconds": round(time.perf_counter() - started, 1),
             }
-        games[name] = {"iterations": iterations, "copies": len(matrices), "rules": found}
+        games[name] = {
+            "iterations": iterations,
+            "shown": min(int(config.shown.get(name, iterations)), iterations),
+            "copies": len(matrices),
+            "rules": found,
+        }
     return {"games": games}
 
 

@@ -36,6 +36,7 @@ EXPERIMENTS = {
     "holdem_2_4": Experiment("[2-4] hold'em, solved", "Johanson, sections 3.3, 4.4"),
     "table_2_1": Experiment("players who ignore their cards", "Johanson, table 2.1"),
     "abstract_leduc": Experiment("an abstract strategy, solved again", "Burch, section 5.4"),
+    "continual_leduc": Experiment("continual re-solving in Leduc hold'em", "Burch, chapter 6"),
 }
 
 HEAD = """# Results
@@ -72,8 +73,12 @@ def write_page(results: Mapping[str, Result], page: Path) -> None:
             *sources(results, solved_page.CARD_BLIND),
         ],
         [
-            *resolving_page.resolving_section(results),
-            *sources(results, resolving_page.EXPERIMENTS),
+            *resolving_page.abstract_section(results),
+            *sources(results, resolving_page.ABSTRACT),
+        ],
+        [
+            *resolving_page.continual_section(results, plots),
+            *sources(results, resolving_page.CONTINUAL),
         ],
     ]
     write_atomically(page, "\n".join("\n".join(section) + "\n" for section in sections))

@@ -30,6 +30,7 @@ SMALL = {
     "rhode_island": "game=leduc target=0.01",
     "holdem_2_4": "game=leduc iterations=20",
     "table_2_1": "game=leduc",
+    "continual_leduc": "game=kuhn iterations=[3] gadgets=[cfrd]",
     "abstract_leduc": "abstract_iterations=20 iterations=[2,4] coin_flip=[0.5]",
 }
 
@@ -59,7 +60,7 @@ def test_a_shortened_run_of_every_experiment_and_the_report():
     assert read_result("result.json").figures["not_run"] == []
     assert "not run" not in Path("docs/results.md").read_text().replace("| not run", "")
     assert {file.name for file in Path("docs/results").iterdir()} == {
-        "slopes.png", "rules.png", "solved.png",
+        "slopes.png", "rules.png", "solved.png", "continual.png",
     }  # fmt: skip
 
 

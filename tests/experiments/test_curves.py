@@ -21,6 +21,12 @@ def test_slopes_of_power_laws_at_every_length():
         assert table["current"] == pytest.approx([-0.5, -0.5])
 
 
+def test_the_length_that_is_shown_is_among_the_slopes():
+    curve = power_law(recorded(3000, 1))
+    assert list(slopes(curve, shown=200)) == ["200", "1000", "3000"]
+    assert list(slopes(curve, shown=5000)) == ["1000", "3000"]
+
+
 def test_points_for_the_plot_do_not_weigh_in_slopes():
     """Early points are dense, and would draw a slope to them."""
     points = recorded(10_000, 100)

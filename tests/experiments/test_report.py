@@ -15,6 +15,7 @@ from deepstack.experiments.tables import markdown_table
 from deepstack.run.results import Result
 
 PNG = b"\x89PNG"
+PLOTS = ("slopes", "rules", "solved", "continual")
 
 
 def result(name: str, figures: dict, **config: object) -> Result:
@@ -73,6 +74,9 @@ def results() -> dict[str, Result]:
             "curves": {"unsafe": [0.46, 0.396]},
             "coin_flip": {"self_play": {"0.1": 0.1405, "0.9": 0.1392}},
         },
+        "continual_leduc": {
+            "exploitability": {"cfrd": {"best": {"30": 0.1, "100": 0.02}, "average": {"30": 0.2}}},
+        },
     }
     config = {"rule": {"algorithm": "dcfr", "gamma": 3.0}, "dtype": "float32"}
     return {name: result(name, f, **config) for name, f in figures.items()}
@@ -95,10 +99,11 @@ def test_figures_stand_beside_the_published_ones(results, tmp_path):
     assert rows_of(page, "always call")[0][1:3] == ["1163.4757", "1163.48"]
     assert rows_of(page, "unsafe")[0] == ["unsafe", "0.460", "0.396", "0.39 (6,250)"]
     assert rows_of(page, "of self-play")[0][1:] == ["0.141", "0.139"]
+    assert [row[2:] for row in rows_of(page, "CFR-D")] == [["0.10000", "0.02000"], ["0.20000", "–"]]
     assert rows_of(page, "update rule")[0][1] == "dcfr, gamma=3.0"
     goal = [row for row in rows_of(page, "[2-4] hold'em") if "goal" in row[1]]
     assert goal == [["[2-4] hold'em", "5 mbb/g (the goal)", "100", "60.0"]]
-    for plot in ("slopes", "rules", "solved"):
+    for plot in PLOTS:
         assert f"(results/{plot}.png)" in page
         assert (tmp_path / "docs" / "results" / f"{plot}.png").read_bytes().startswith(PNG)
 
@@ -129,7 +134,7 @@ def test_the_same_files_make_the_same_page(results, tmp_path):
     for folder in ("a", "b"):
         write_page(results, tmp_path / folder / "results.md")
     files = [path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*")]
-    assert len(files) == 4
+    assert len(files) == 1 + len(PLOTS)
     for file in files:
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
 
