@@ -12,8 +12,9 @@ from deepstack.experiments import METHODS
 from deepstack.experiments.curves import Curve, recorded, slopes, thin
 from deepstack.experiments.pages import EXPERIMENTS, write_page
 from deepstack.experiments.tables import markdown_table
-from deepstack.run.results import Result
+from deepstack.run.results import Result, read_result
 
+ROOT = Path(__file__).resolve().parents[2]
 PNG = b"\x89PNG"
 PLOTS = ("slopes", "rules", "solved", "continual")
 
@@ -137,6 +138,13 @@ def test_the_same_files_make_the_same_page(results, tmp_path):
     assert len(files) == 1 + len(PLOTS)
     for file in files:
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_the_page_is_made_from_the_files_beside_it(tmp_path):
+    """Whoever runs an experiment again also runs ``deepstack report``."""
+    files = {name: ROOT / "results" / f"{name}.json" for name in EXPERIMENTS}
+    write_page({n: read_result(f) for n, f in files.items() if f.exists()}, tmp_path / "results.md")
+    assert (tmp_path / "results.md").read_text() == (ROOT / "docs" / "results.md").read_text()
 
 
 def test_every_configuration_is_in_the_report():
