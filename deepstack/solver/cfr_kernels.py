@@ -67,7 +67,6 @@ class Work(NamedTuple):
     at_rows: Array  # [2, stages]
     step: Array  # [stages]
     lanes: Array
-    out: Array
     sums: Array
     cursor: Array  # [2, stages] the board being visited, and where its siblings end
 
@@ -147,12 +146,13 @@ def _descend(tree, tables, work, step, stage, board, width, at_slot, at_rows, op
 @kernel
 def _evaluate_terminals(tree, boards, work, stage, board, width, at_rows, opponent):
     """Reach rows that meet a fold or a showdown turn into its values, sixteen at a time."""
-    rows, lanes, out, sums = work.rows, work.lanes, work.out, work.sums
+    rows, lanes, sums = work.rows, work.lanes, work.sums
     hands, cards, per_card = boards.hands[stage], boards.cards[stage], boards.per_card[stage]
     at_hand = boards.at_hand[stage] + board * width
     at_live = boards.at_live[stage] + board * cards
     at_list = boards.at_list[stage] + board * cards * per_card
     show_end, fold_begin = tree.show_end[opponent, stage], tree.fold_begin[opponent, stage]
+    scratch = at_rows + tree.fold_rows[stage] * width
     for row in range(0, tree.fold_end[opponent, stage], LANES):
         here = at_rows + row * width
         for h in range(0, width, LANES):
@@ -160,14 +160,9 @@ def _evaluate_terminals(tree, boards, work, stage, board, width, at_rows, oppone
         sum_cards(
             lanes, sums, boards.live, boards.lists, at_live, at_list, cards, per_card, boards.share
         )
-        if row >= fold_begin:
-            fold_values(lanes, out, sums, boards.card1, boards.card2, at_hand, hands, boards.own)
-            into = here
-            if row < show_end:
-                into = at_rows + (tree.reach_rows[stage] + row - fold_begin) * width
-            for h in range(0, width, LANES):
-                transpose(out, h * LANES, LANES, rows, into + h, width)
+        own = scratch + max(row - fold_begin, 0) * width  # rows of the folds beside showdowns
         if row < show_end:
+            out = rows[own : own + width * LANES]
             showdown_values(
                 lanes,
                 out,
@@ -182,8 +177,14 @@ def _evaluate_terminals(tree, boards, work, stage, board, width, at_rows, oppone
                 boards.group_end[at_hand : at_hand + hands],
                 hands,
             )
+            out[hands * LANES :] = 0.0
             for h in range(0, width, LANES):
                 transpose(out, h * LANES, LANES, rows, here + h, width)
+        if row >= fold_begin:
+            fold_values(lanes, lanes, sums, boards.card1, boards.card2, at_hand, hands, boards.own)
+            into = own if row < show_end else here
+            for h in range(0, width, LANES):
+                transpose(lanes, h * LANES, LANES, rows, into + h, width)
 
 
 @kernel
@@ -335,9 +336,9 @@ def _symmetrise(tree, boards, work, stage, board, player):
             for g in range(begin, end):
                 image = boards.symmetry[boards.at_symmetry[stage] + g * hands + h]
                 total += work.rows[row + image]
-            work.out[h] = total
+            work.lanes[h] = total
         for h in range(hands):
-            work.rows[row + h] = work.out[h]
+            work.rows[row + h] = work.lanes[h]
 
 
 @kernel

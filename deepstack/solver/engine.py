@@ -152,7 +152,7 @@ class Engine:
         index = sum(array.nbytes for array in (*boards, *tree) if isinstance(array, np.ndarray))
         return Memory(
             tables=slots * size * (3 if self.rule.predictive else 2),
-            work=(int(rows) * self._sides + 2 * width * LANES) * size * self.threads,
+            work=(int(rows) * self._sides + width * LANES) * size * self.threads,
             index=index + sum(stage.hands.nbytes * 3 for stage in self.board_tree),
         )
 
@@ -186,7 +186,6 @@ class Engine:
             at_rows=np.stack([_before(spread), _before(spread) + second]),
             step=rows if leaves else np.zeros_like(rows),
             lanes=aligned_zeros(width * LANES, self.dtype),
-            out=aligned_zeros(width * LANES, self.dtype),
             sums=aligned_zeros((len(self.game.deck) + 2) * LANES, self.dtype),
             cursor=np.zeros((2, len(boards.width)), np.int64),
         )

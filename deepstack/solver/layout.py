@@ -54,6 +54,7 @@ class Betting(NamedTuple):
     rows: Array  # [stages] rows in all
     onward: Array  # [stages] where the continuations begin
     reach_rows: Array  # [stages]
+    fold_rows: Array  # [stages] where folds that have rows of their own begin
     show_end: Array  # [2, stages] reach rows [0, show_end) meet a showdown, to whole vectors
     fold_begin: Array  # [2, stages] of them, rows [fold_begin, show_end) also meet a fold
     fold_end: Array  # [2, stages] reach rows [show_end, fold_end) meet only a fold
@@ -116,6 +117,7 @@ def lay_out_betting(tree: BettingTree) -> Betting:
         rows=np.array([part.rows for part in parts], np.int64),
         onward=np.array([part.onward for part in parts], np.int64),
         reach_rows=np.array([part.reach_rows for part in parts], np.int64),
+        fold_rows=np.array([part.fold_rows for part in parts], np.int64),
         show_end=np.stack([part.show_end for part in parts], axis=1),
         fold_begin=np.stack([part.fold_begin for part in parts], axis=1),
         fold_end=np.stack([part.fold_end for part in parts], axis=1),
@@ -138,8 +140,7 @@ class _Rows:
             for name in ("show_end", "fold_begin", "fold_end")
         )
         self.reach_rows = max(order.rows for order in orders)
-        both = self.show_end - self.fold_begin  # whole vectors
-        values = self.reach_rows + int(both.max())
+        values = self.reach_rows
         self.node_value = np.zeros((2, nodes), np.int64)
         own_rows = [0, 0]
         for updated in (0, 1):
@@ -149,7 +150,11 @@ class _Rows:
                 else:
                     self.node_value[updated, n] = values + own_rows[updated]
                     own_rows[updated] += 1
-        self.onward = values + max(own_rows)
+        # The last sixteen reach rows may reach into the nodes' values, which come later in time.
+        self.fold_rows = max(values + max(own_rows), padded(int(self.fold_end.max())))
+        # Folds beside showdowns; the rows are also where showdowns are worked out.
+        both = max(int((self.show_end - self.fold_begin).max()), LANES * bool(self.show_end.any()))
+        self.onward = self.fold_rows + both
         self.rows = self.onward + lines_onward
 
         last = _last_keys(stage)
@@ -161,7 +166,7 @@ class _Rows:
         def fold_source(updated: int, there: int) -> int:
             """The row of a fold's value: its own beside showdowns, else that of the reach."""
             shown = there < self.show_end[1 - updated]
-            return self.reach_rows + there - int(self.fold_begin[1 - updated]) if shown else there
+            return self.fold_rows + there - int(self.fold_begin[1 - updated]) if shown else there
 
         self.onward_row = np.zeros((2, lines_onward), np.int64)
         self.line_source = np.zeros((2, lines), np.int64)
@@ -238,7 +243,7 @@ def _order_rows(stage: Stage, player: int) -> _Order:
     show_end = padded(len(only_shown) + len(both))
     fold_begin = min(len(only_shown) // LANES * LANES, show_end)
     fold_end = len(only_shown) + len(both) + len(only_folded)
-    return _Order(place, padded(len(keys)), show_end, fold_begin, fold_end)
+    return _Order(place, len(keys), show_end, fold_begin, fold_end)
 
 
 def _last_keys(stage: Stage) -> list[dict]:
