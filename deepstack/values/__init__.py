@@ -1,0 +1,1 @@
+"""What a value network sees and says: inputs, model, checkpoint, leaf evaluators."""
