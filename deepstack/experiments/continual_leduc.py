@@ -14,6 +14,7 @@ from omegaconf import DictConfig
 from deepstack.game.definition import load_game
 from deepstack.resolve.assemble import decisions, empty_game, fill_strategy
 from deepstack.resolve.continual import Resolver, Settings
+from deepstack.resolve.lookahead import Solve
 from deepstack.run.progress import Progress
 from deepstack.solver.rules import update_rule
 from deepstack.tree.betting import limit_raises
@@ -31,7 +32,7 @@ def _variants(config: DictConfig) -> Iterator[tuple[str, str, int]]:
 def steps(config: DictConfig) -> int:
     """Decisions of both seats for every variant."""
     game = load_game(str(config.game))
-    settings = Settings(limit_raises, update_rule(str(config.algorithm)), 1)
+    settings = Settings((Solve(limit_raises, update_rule(str(config.algorithm)), 1),))
     whole = empty_game(Resolver(game, 0, settings))
     return len(list(_variants(config))) * (decisions(whole, 0) + decisions(whole, 1))
 
@@ -41,7 +42,8 @@ def run(config: DictConfig, progress: Progress) -> dict[str, Any]:
     game, rule = load_game(str(config.game)), update_rule(str(config.algorithm))
     found: dict[str, dict[str, dict[str, float]]] = {}
     for gadget, values, iterations in _variants(config):
-        settings = Settings(limit_raises, rule, iterations, gadget, values)
+        solve = Solve(limit_raises, rule, iterations)
+        settings = Settings((solve,), gadget=gadget, values=values)
         resolvers = [Resolver(game, seat, settings) for seat in (0, 1)]
         whole = empty_game(resolvers[0])
         for resolver in resolvers:

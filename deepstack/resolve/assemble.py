@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from deepstack.game.state import State
-from deepstack.resolve.continual import Carried, Resolver
+from deepstack.resolve.continual import Carried, Resolver, Settings
 from deepstack.run.progress import Progress
 from deepstack.solver.engine import Engine
 from deepstack.solver.rules import CFR
@@ -19,10 +19,16 @@ from deepstack.tree.betting import DECISION, NEXT, Raises
 def empty_game(resolver: Resolver, raises: Raises | None = None) -> Engine:
     """The tree of the resolver's game, boards apart, with bets of ``raises`` (default: its own)."""
     game = resolver.game
-    offered = resolver.settings.raises if raises is None else raises
+    menu = _menu(resolver.settings)
+    offered = menu if raises is None else raises
     root = resolver.start().since
     ranges = np.ones((2, game.hands))
     return Engine(root, ranges, offered, CFR, dtype=np.float64, merge=False)
+
+
+def _menu(settings: Settings) -> Raises:
+    """The menus of all rounds as one."""
+    return lambda state, raised: settings.of(state).raises(state, raised)
 
 
 def decisions(whole: Engine, seat: int) -> int:

@@ -8,13 +8,15 @@ that our last solution left it. Nothing else is remembered, in particular no str
 - *the opponent's action*: nothing changes, so an unforeseen bet is simply part of the next root;
 - *a card*: the opponent's values are those of the last solution for that card.
 
-A decision is one gadget solve below the present state. Values are in the unit of our range as it is
-carried, so no factor has to be kept: multiplying the range by any number multiplies the values.
+A decision is one gadget solve below the present state (``deepstack.resolve.lookahead``). Values are
+in the unit of our range as it is carried, so no factor has to be kept: multiplying the range by any
+number multiplies the values. An estimate of the opponent's range is carried too; it feeds the
+mixture gadget and the warm start, never the values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,41 +25,45 @@ import numpy.typing as npt
 from deepstack.cards.notation import blocked
 from deepstack.game.definition import Game
 from deepstack.game.state import Action, State, initial_state
-from deepstack.resolve.gadgets import Cfrd, MaxMargin
+from deepstack.resolve.gadgets import Cfrd, MaxMargin, Mixture, warm_start
+from deepstack.resolve.lookahead import VALUES, Lookahead, Solve
 from deepstack.run.errors import InputError
-from deepstack.solver.cfr_kernels import AVERAGE, BEST
-from deepstack.solver.engine import Engine
 from deepstack.solver.leaves import RootGadget
-from deepstack.solver.rules import UpdateRule
-from deepstack.tree.betting import DECISION, NEXT, Raises
+from deepstack.tree.betting import DECISION
 
 Floats = npt.NDArray[np.float64]
 
-GADGETS: dict[str, Callable[[int, Floats, Floats], RootGadget]] = {
+GADGETS: dict[str, Callable[[int, Floats, Floats], Cfrd | MaxMargin]] = {
     "cfrd": Cfrd,
     "max_margin": MaxMargin,
 }
-VALUES = {"best": BEST, "average": AVERAGE}
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a decision is solved.
+    """How decisions are solved.
 
     Attributes:
-        raises: the raise totals of the lookahead.
-        rule: how regrets and averages move.
-        iterations: of every solve.
+        rounds: by betting round; the last one serves all later rounds.
         gadget: ``cfrd`` or ``max_margin``.
-        values: the opponent's values to carry: of its ``best`` response to our average strategy,
-            or of its own ``average`` strategy.
+        values: the opponent's values that are carried: ``best``, ``average`` or ``mean``
+            (``deepstack.resolve.lookahead``).
+        gift: when the opponent ended a round by calling, add what the call gave up to its values.
+        mix: probability with which the estimated range is forced on the opponent (coin flip).
+        warm: weight of the estimated range in the gadget's first iteration, where we act for the
+            first time in a round; 0: no warm start.
+        snapshots: ranges kept at every leaf for the values of the next cards.
+        dtype: of the tables.
     """
 
-    raises: Raises
-    rule: UpdateRule
-    iterations: int
+    rounds: tuple[Solve, ...]
     gadget: str = "cfrd"
     values: str = "best"
+    gift: bool = False
+    mix: float = 0.0
+    warm: float = 0.0
+    snapshots: int = 32
+    dtype: npt.DTypeLike = np.float64
 
     def __post_init__(self) -> None:
         for name, value, known in (
@@ -66,8 +72,17 @@ class Settings:
         ):
             if value not in known:
                 raise InputError(f"{name} {value!r}: expected one of {', '.join(known)}")
-        if self.iterations < 1:
-            raise InputError(f"iterations {self.iterations}: expected at least 1")
+        if not self.rounds:
+            raise InputError("rounds: expected how at least one betting round is solved")
+        for name, number in (("mix", self.mix), ("warm", self.warm)):
+            if not 0 <= number <= 1:
+                raise InputError(f"{name} {number}: expected 0 to 1")
+        if self.snapshots < 1:
+            raise InputError(f"snapshots {self.snapshots}: expected at least 1")
+
+    def of(self, state: State) -> Solve:
+        """How a decision in a state is solved."""
+        return self.rounds[min(state.round, len(self.rounds) - 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +93,7 @@ class Carried:
         seat: ours.
         since: the state after our last action, or the start.
         reach: [hands] our range there.
+        estimate: [hands] the opponent's estimated range there.
         solution: the solve our last action came from; None before the first.
         slot: the root's slot that was our action.
     """
@@ -85,7 +101,8 @@ class Carried:
     seat: int
     since: State
     reach: Floats
-    solution: Engine | None = None
+    estimate: Floats
+    solution: Lookahead | None = None
     slot: int = -1
 
 
@@ -97,7 +114,7 @@ class Decision:
     actions: tuple[Action, ...]
     probabilities: Floats
     carried: Carried
-    solution: Engine
+    solution: Lookahead
 
     def after(self, action: Action) -> Carried:
         """What is carried on when we have taken an action."""
@@ -108,6 +125,7 @@ class Decision:
             self.carried.seat,
             self.state.apply(action),
             self.carried.reach * self.probabilities[:, slot],
+            self.carried.estimate,
             self.solution,
             slot,
         )
@@ -120,35 +138,38 @@ class Resolver:
         if game.players != 2 or seat not in (0, 1):
             raise InputError(f"seat {seat} of {game.name}: expected seat 0 or 1 of two players")
         self.game, self.seat, self.settings = game, seat, settings
-        self._first: Engine | None = None
+        self._first: Lookahead | None = None
 
     def start(self) -> Carried:
         """The beginning of a hand: every hand alike."""
-        return Carried(self.seat, initial_state(self.game), np.ones(self.game.hands))
+        everything = np.ones(self.game.hands)
+        return Carried(self.seat, initial_state(self.game), everything, everything)
 
     def decide(self, carried: Carried, state: State) -> Decision:
         """Solve our decision at a state that is reached from what is carried."""
         state = state.with_hands(((), ()))
         self._check(carried, state)
-        reach = np.where(self._dead(state), 0.0, carried.reach)
+        dead = blocked(state.board, len(self.game.deck), self.game.hole_cards)
+        reach = np.where(dead, 0.0, carried.reach)
+        estimate = np.where(dead, 0.0, self._estimate(carried, state))
         if carried.solution is None and state == carried.since:
-            engine = self._root()
+            lookahead = self._root()
         else:
-            engine = self._solve(state, reach, self._constraints(carried, state))
-        rows = engine.table_rows(0, 0, 0)
-        hands, width = int(engine.boards.hands[0]), int(engine.boards.width[0])
-        weights = engine.tables.average[rows].reshape(-1, width)[:, :hands].T
-        actions = tuple(slot.action for slot in engine.betting_tree.stages[0].nodes[0].slots)
-        total = weights.sum(axis=1, keepdims=True)
-        uniform = np.full_like(weights, 1.0 / len(actions))
-        full = np.zeros((self.game.hands, len(actions)))
-        full[engine.board_tree[0].hands[0]] = np.divide(
-            weights, total, out=uniform, where=total > 0
-        )
-        return Decision(state, actions, full, replace(carried, reach=reach), engine)
+            lookahead = self._solve(carried, state, reach, estimate)
+        known = replace(carried, reach=reach, estimate=estimate)
+        return Decision(state, lookahead.actions, lookahead.strategy(), known, lookahead)
 
-    def _dead(self, state: State) -> npt.NDArray[np.bool_]:
-        return blocked(state.board, len(self.game.deck), self.game.hole_cards)
+    def decisions(self, state: State) -> list[Decision]:
+        """Our decisions on the way to a state and at it, by the public history alone."""
+        state = state.with_hands(((), ()))
+        if state.is_over or state.actor != self.seat:
+            self._check(self.start(), state)
+        carried, found = self.start(), []
+        for before, action in _history(state):
+            if before.actor == self.seat:
+                found.append(self.decide(carried, before))
+                carried = found[-1].after(action)
+        return [*found, self.decide(carried, state)]
 
     def _check(self, carried: Carried, state: State) -> None:
         """Refuse a state that is not ours to act in, or that did not come from what is carried."""
@@ -162,60 +183,89 @@ class Resolver:
         if since[: len(played)] != played or after.board[: len(before.board)] != before.board:
             raise InputError(f"state {state} does not follow {before}, from which we come")
 
-    def _root(self) -> Engine:
-        """The whole game from its start, solved once."""
+    def _root(self) -> Lookahead:
+        """The first decision of a game, solved once."""
         if self._first is None:
-            everything = np.ones((2, self.game.hands))
-            self._first = self._engine(initial_state(self.game), everything)
-            self._first.run(self.settings.iterations)
+            ranges = np.ones((2, self.game.hands))
+            self._first = self._lookahead(initial_state(self.game), ranges)
+            self._first.run()
         return self._first
 
-    def _engine(self, state: State, ranges: Floats) -> Engine:
+    def _lookahead(self, state: State, ranges: Floats) -> Lookahead:
         settings = self.settings
-        return Engine(state, ranges, settings.raises, settings.rule, dtype=np.float64, merge=False)
+        return Lookahead(
+            state,
+            self.seat,
+            ranges,
+            settings.of(state),
+            values=settings.values,
+            snapshots=settings.snapshots,
+            dtype=settings.dtype,
+        )
 
-    def _solve(self, state: State, reach: Floats, constraints: Floats) -> Engine:
+    def _solve(self, carried: Carried, state: State, reach: Floats, estimate: Floats) -> Lookahead:
+        settings, constraints = self.settings, self._constraints(carried, state)
         ranges = np.ones((2, self.game.hands))
         if reach.any():  # else we are where we never go, and any range will do
             ranges[self.seat] = reach
-        engine = self._engine(state, ranges)
-        live = np.ones(int(engine.boards.hands[0]))
-        promised = constraints[engine.board_tree[0].hands[0]]
-        gadget = GADGETS[self.settings.gadget](1 - self.seat, promised, live)
-        engine.run(self.settings.iterations, gadget)
-        return engine
+        lookahead = self._lookahead(state, ranges)
+        hands = lookahead.hands
+        chosen = GADGETS[settings.gadget](1 - self.seat, constraints[hands], np.ones(len(hands)))
+        likely = estimate[hands] / max(float(estimate[hands].max()), 1e-30)
+        if settings.warm > 0 and len(state.betting[-1]) < 2:  # our first action of the round
+            weight = float(ranges[self.seat].sum()) * state.pot
+            warm_start(chosen, settings.warm * likely + (1 - settings.warm) * 0.5, weight)
+        gadget: RootGadget = chosen
+        if settings.mix > 0:
+            gadget = Mixture(settings.mix, likely, chosen)
+        lookahead.run(gadget)
+        return lookahead
+
+    def _estimate(self, carried: Carried, state: State) -> Floats:
+        """The opponent's range [hands] by our last solution, its last action included."""
+        solution = carried.solution
+        if solution is None and state == carried.since:
+            return carried.estimate
+        nodes = (solution or self._root()).engine.betting_tree.stages[0].nodes
+        number = 0
+        if solution is not None:
+            taken = nodes[0].slots[carried.slot]
+            number = taken.target if taken.kind == DECISION else -1
+        round_ = carried.since.round
+        done = len(carried.since.betting[round_])
+        answer = state.betting[round_][done : done + 1]
+        if number < 0 or not answer:
+            return carried.estimate
+        actions = [slot.action for slot in nodes[number].slots]
+        if answer[0] not in actions:  # an unforeseen bet says nothing that we could know
+            return carried.estimate
+        chances = (solution or self._root()).strategy(number)[:, actions.index(answer[0])]
+        follows = carried.estimate * chances
+        return follows if follows.any() else carried.estimate
 
     def _constraints(self, carried: Carried, state: State) -> Floats:
         """What the opponent's hands [hands] were left with, for the board of a state."""
-        opponent, mode = 1 - self.seat, VALUES[self.settings.values]
         if carried.solution is None:
             # the opponent opens the hand: its values before it acts
-            engine = self._root()
-            values = engine.root_values(mode)[opponent]
-            if state.board == engine.root.board:
-                return _over_hands(engine, 0, 0, values)
+            root = self._root()
+            if state.board != root.state.board:
+                raise InputError(f"state {state}: a round has passed without a decision of ours")
+            return root.root_values()
+        solution, slot = carried.solution, carried.slot
+        if state.board == solution.state.board:
+            return solution.values_after(slot)
+        values = solution.card_values(slot, state)
+        if values is None or state.round > solution.state.round + 1:
             raise InputError(f"state {state}: a round has passed without a decision of ours")
-        engine, slot = carried.solution, carried.slot
-        if state.board == engine.root.board:
-            return _over_hands(engine, 0, 0, engine.slot_values(slot, opponent, mode))
-        line = _line_after(engine, slot)
-        cards = [tuple(int(card) for card in row) for row in engine.board_tree[1].cards]
-        if line is None or state.board not in cards:
-            raise InputError(f"state {state}: a round has passed without a decision of ours")
-        board = cards.index(state.board)
-        return _over_hands(engine, 1, board, engine.line_values(line, board, opponent, mode))
+        return values + solution.gift(slot) if self.settings.gift else values
 
 
-def _over_hands(engine: Engine, stage: int, board: int, values: Floats) -> Floats:
-    full = np.zeros(engine.game.hands)
-    full[engine.board_tree[stage].hands[board]] = values
-    return full
-
-
-def _line_after(engine: Engine, slot: int) -> int | None:
-    """The line of the next stage after our action, called by the opponent if it was a bet."""
-    nodes = engine.betting_tree.stages[0].nodes
-    taken = nodes[0].slots[slot]
-    if taken.kind == DECISION:
-        taken = next(s for s in nodes[taken.target].slots if s.action.kind == "c")
-    return taken.target if taken.kind == NEXT else None
+def _history(state: State) -> Iterator[tuple[State, Action]]:
+    """The public states in which somebody acted on the way to a state, and the actions."""
+    at = initial_state(state.game).with_hands(((), ()))
+    for actions in state.betting:
+        if at.cards_owed:
+            at = at.deal(state.board[len(at.board) : len(at.board) + at.cards_owed])
+        for action in actions:
+            yield at, action
+            at = at.apply(action)

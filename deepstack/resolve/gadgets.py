@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepstack.run.errors import InputError
+from deepstack.solver.gadget_kernels import Gadget
 from deepstack.solver.leaves import RootGadget
 
 Floats = npt.NDArray[np.float64]
@@ -44,6 +45,11 @@ class Cfrd:
         self._terminate = np.zeros_like(self.constraints)
         self._follow = np.zeros_like(self.constraints)
 
+    def arrays(self) -> Gadget:
+        nothing = np.zeros_like(self.live)
+        learned = (self._follow, self._terminate)
+        return Gadget(self.player, False, 0.0, nothing, self.constraints, self.live, *learned)
+
     def follow(self) -> Floats:
         """The probability of following with each hand."""
         follow = np.maximum(self._follow, 0.0)
@@ -57,8 +63,8 @@ class Cfrd:
         follow = self.follow()
         mean = follow * values + (1 - follow) * self.constraints
         moved = (positive, negative, floor)
-        self._follow = _moved(self._follow, values - mean, *moved)
-        self._terminate = _moved(self._terminate, self.constraints - mean, *moved)
+        self._follow[:] = _moved(self._follow, values - mean, *moved)
+        self._terminate[:] = _moved(self._terminate, self.constraints - mean, *moved)
 
 
 class MaxMargin:
@@ -70,6 +76,13 @@ class MaxMargin:
         self.live = np.array(live, bool)
         self._regret = np.zeros_like(self.constraints)
 
+    def arrays(self) -> Gadget:
+        live = self.live.astype(np.float64)
+        nothing = np.zeros_like(live)
+        return Gadget(
+            self.player, True, 0.0, nothing, self.constraints, live, self._regret, nothing
+        )
+
     def reach(self) -> Floats:
         weights = np.where(self.live, np.maximum(self._regret, 0.0), 0.0)
         if not weights.any():
@@ -79,7 +92,15 @@ class MaxMargin:
     def observe(self, values: Floats, positive: float, negative: float, floor: bool) -> None:
         margin = np.where(self.live, values - self.constraints, 0.0)
         gain = margin - float(self.reach() @ margin)
-        self._regret = _moved(self._regret, gain, positive, negative, floor)
+        self._regret[:] = _moved(self._regret, gain, positive, negative, floor)
+
+
+def warm_start(gadget: Cfrd | MaxMargin, chances: Floats, weight: float) -> None:
+    """Begin with given chances [H] to enter, as if regrets had grown to ``weight`` chips."""
+    arrays = gadget.arrays()
+    arrays.follow[:] = chances * weight
+    if not arrays.margin:
+        arrays.terminate[:] = (1 - chances) * weight
 
 
 class Mixture:
@@ -90,6 +111,9 @@ class Mixture:
             raise InputError(f"coin-flip probability {p}: expected 0 to 1")
         self.player = gadget.player
         self.p, self.estimate, self.gadget = p, np.array(estimate, np.float64), gadget
+
+    def arrays(self) -> Gadget:
+        return self.gadget.arrays()._replace(p=float(self.p), estimate=self.estimate)
 
     def reach(self) -> Floats:
         return self.p * self.estimate + (1 - self.p) * self.gadget.reach()
@@ -104,6 +128,10 @@ class Fixed:
     def __init__(self, player: int, estimate: npt.ArrayLike) -> None:
         self.player = player
         self.estimate = np.array(estimate, np.float64)
+
+    def arrays(self) -> Gadget:
+        nothing = (np.zeros_like(self.estimate) for _ in range(4))
+        return Gadget(self.player, False, 1.0, self.estimate, *nothing)
 
     def reach(self) -> Floats:
         return self.estimate

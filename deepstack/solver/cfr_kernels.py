@@ -321,7 +321,7 @@ def _leave(tree, boards, work, stage, board, parent, player):
 
 
 @kernel
-def _symmetrise(tree, boards, work, stage, board, player):
+def symmetrise(tree, boards, work, stage, board, player):
     """Add the images of the continuations under the board's group: the boards left out."""
     at = boards.at_board[stage] + board
     begin, end = boards.first_symmetry[at], boards.first_symmetry[at + 1]
@@ -359,7 +359,7 @@ def go_up(tree, boards, tables, work, step, stage, board, player):
     width = boards.width[stage]
     at_rows = _rows_at(work, player, stage, board)
     if stage + 1 < len(boards.width):
-        _symmetrise(tree, boards, work, stage, board, player)
+        symmetrise(tree, boards, work, stage, board, player)
     _evaluate_terminals(tree, boards, work, stage, board, width, at_rows, 1 - player)
     at_slot = _slot_at(tree, boards, tables, stage, board)
     _ascend(tree, tables, work, step, stage, board, width, at_slot, at_rows, player)
@@ -416,24 +416,3 @@ def traverse(tree, boards, tables, work, ranges, step, first_player, last_player
     """The whole tree, once."""
     start(tree, boards, work, ranges, first_player, last_player)
     visit(tree, boards, tables, work, step, 0, 0, 1, 0, first_player, last_player)
-
-
-@kernel
-def iterate(tree, boards, tables, work, ranges, schedule, alternating, floor, predictive, fresh):
-    """Iterations by the rows of a schedule [n + 1, 4] (``UpdateRule.schedule``).
-
-    In alternating updates the last row is read only for the average of player 0, whose strategy
-    of the next iteration it belongs to; it is left to the call that continues.
-    """
-    for t in range(len(schedule) - 1):
-        up, down, keep, add = schedule[t]
-        if alternating:
-            for player in range(2):
-                if player == 1:
-                    keep, add = schedule[t + 1, 2], schedule[t + 1, 3]
-                averaging = player == 0 or t + 2 < len(schedule)
-                step = Step(UPDATE, BOTH, up, down, keep, add, averaging, floor, predictive, fresh)
-                traverse(tree, boards, tables, work, ranges, step, player, player)
-        else:
-            step = Step(UPDATE, BOTH, up, down, keep, add, True, floor, predictive, fresh)
-            traverse(tree, boards, tables, work, ranges, step, 0, 1)

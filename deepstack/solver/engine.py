@@ -1,4 +1,4 @@
-"""The engine: a public tree, its tables, iterations of an update rule, values.
+"""The engine: iterations of an update rule on a public tree, and values.
 
     engine = Engine(root, ranges, raises, CFR_PLUS)
     engine.run(1000)
@@ -10,192 +10,77 @@ rounds to come or with leaves at a depth limit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from deepstack.game.state import State
-from deepstack.run.errors import InputError
+from deepstack.solver.callback_kernels import Question
 from deepstack.solver.cfr_kernels import (
     AVERAGE,
     BEST,
     BEST_OF_CURRENT,
     BOTH,
     CURRENT,
-    DOWN,
     NOTHING,
-    UP,
     UPDATE,
     Step,
-    Tables,
-    Work,
     go_down,
     go_up,
-    iterate,
     start,
     traverse,
     visit,
 )
-from deepstack.solver.layout import Betting, Boards, lay_out_betting, lay_out_boards
-from deepstack.solver.leaves import LeafEvaluator, Leaves, RootGadget
-from deepstack.solver.memory import Memory, require_memory
-from deepstack.solver.ranges import check_ranges, joint_mass
-from deepstack.solver.rules import UpdateRule
-from deepstack.solver.simd import LANES, aligned_zeros
-from deepstack.tree.betting import DECISION, FOLDED, NEXT, SHOWDOWN, Raises, build_betting
-from deepstack.tree.boards import build_boards, root_group
-
-Floats = npt.NDArray[np.floating]
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How large a public tree is: nodes, and slots (actions × hands of the root, by convention)."""
-
-    decisions: int
-    chances: int
-    folds: int
-    showdowns: int
-    slots: int
+from deepstack.solver.gadget_kernels import no_gadget
+from deepstack.solver.leaves import RootGadget
+from deepstack.solver.loop_kernels import (
+    Averages,
+    accumulate,
+    iterate,
+    no_averages,
+    solve_onward,
+    traverse_to_leaves,
+)
+from deepstack.solver.public_tree import PublicTree
 
 
-class Engine:
-    """Counterfactual regret minimisation below one state.
+class Engine(PublicTree):
+    """Counterfactual regret minimisation below one state; arguments as of ``PublicTree``."""
 
-    Args:
-        root: the state to solve; private cards are ignored.
-        ranges: [2, hands] weights of every hand of each seat, at the root; hands that hold a board
-            card are ignored.
-        raises: the raise totals a tree offers (``Menu.raises``).
-        rule: how regrets and averages move.
-        dtype: float32, or float64 where digits count.
-        merge: treat boards alike that differ by a relabelling of suits, where the root allows it.
-        last_round: the last betting round of the tree; beyond it ``evaluator`` gives the values.
-        evaluator: values of the leaves; needed if ``last_round`` is not the game's last.
-        threads: threads across the boards of the second round of the tree.
-    """
+    watch: Callable[[int, npt.NDArray[np.floating]], None] | None = None
+    """Told of every question of the iterations: the player updated (2: both), and the reach
+    [2, B, L, H] of the leaves."""
+    _averages: Averages | None = None
+    _asked = UPDATE  # the mode of the traversal that asks for leaf values
 
-    def __init__(
-        self,
-        root: State,
-        ranges: npt.ArrayLike,
-        raises: Raises,
-        rule: UpdateRule,
-        *,
-        dtype: npt.DTypeLike = np.float32,
-        merge: bool = True,
-        last_round: int | None = None,
-        evaluator: LeafEvaluator | None = None,
-        threads: int = 1,
-    ) -> None:
-        self.root, self.game, self.rule = root, root.game, rule
-        self.dtype = np.dtype(dtype)
-        self.iterations = 0
-        self.evaluator = evaluator
-        last = self.game.rounds - 1 if last_round is None else last_round
-        given = check_ranges(root, ranges)
-        self.betting_tree = build_betting(root, raises, last)
-        if self.betting_tree.leaves and evaluator is None:
-            raise InputError(f"last round {last}: expected a leaf evaluator for what comes after")
-        group = root_group(self.game, root.board, given)
-        if not merge:
-            group = group[:1]
-        self.merged = len(group) > 1
-        self.board_tree = build_boards(self.game, root.board, root.round, last, group)
-        self.tree: Betting = lay_out_betting(self.betting_tree)
-        self.boards: Boards = lay_out_boards(self.game, self.board_tree)
-        if threads < 1:
-            raise InputError(f"threads={threads}: expected at least 1")
-        widest = int(self.boards.boards[1]) if len(self.board_tree) > 1 else 1
-        self.threads = 1 if self.betting_tree.leaves else min(threads, widest)
-        self.memory = self._memory()
-        require_memory(self.memory)
-        self.ranges = np.zeros((2, self.boards.width[0]), self.dtype)
-        self.ranges[:, : self.boards.hands[0]] = given[:, self.board_tree[0].hands[0]]
-        self.mass = joint_mass(self.game, given)
-        self._allocate()
+    def average_values(self) -> None:
+        """From now on, average the values of the root's actions and of the leaves.
 
-    # ---- sizes and memory
-
-    @property
-    def slots_of_stage(self) -> npt.NDArray[np.int64]:
-        return np.diff(self.tree.first_slot[self.tree.first_node])
-
-    def counts(self) -> Counts:
-        """The size of the public tree, boards that are merged counted once.
-
-        Every slot has as many hands as the root, as other solvers count them.
+        Then ``mean_slot_values`` answers, and in the modes AVERAGE and BEST the leaves are worth
+        what they were worth on average over the iterations, instead of being asked again.
         """
-        decisions = chances = folds = showdowns = actions = 0
-        for stage, copies in zip(self.betting_tree.stages, self.boards.boards, strict=True):
-            boards = int(copies)
-            kinds = [slot.kind for node in stage.nodes for slot in node.slots]
-            kinds += [line.kind for line in stage.lines if line.kind != DECISION]
-            decisions += boards * len(stage.nodes)
-            folds += boards * kinds.count(FOLDED)
-            showdowns += boards * kinds.count(SHOWDOWN)
-            chances += boards * kinds.count(NEXT)
-            actions += boards * stage.slots
-        return Counts(decisions, chances, folds, showdowns, actions * int(self.boards.hands[0]))
-
-    def _memory(self) -> Memory:
-        boards, tree = self.boards, self.tree
-        size = self.dtype.itemsize
-        slots = int((boards.boards * self.slots_of_stage * boards.width).sum())
-        spread = boards.boards if self.betting_tree.leaves else np.ones_like(boards.boards)
-        rows = (tree.rows * boards.width * spread).sum()
-        width = int(boards.width.max())
-        index = sum(array.nbytes for array in (*boards, *tree) if isinstance(array, np.ndarray))
-        return Memory(
-            tables=slots * size * (3 if self.rule.predictive else 2),
-            work=(int(rows) * self._sides + width * LANES) * size * self.threads,
-            index=index + sum(stage.hands.nbytes * 3 for stage in self.board_tree),
+        boards, slots = self.boards, len(self.betting_tree.stages[0].nodes[0].slots)
+        leaves = (2, int(boards.boards[-1]), len(self.betting_tree.leaves), int(boards.width[-1]))
+        self._averages = Averages(
+            np.zeros(2),
+            np.zeros((2, slots, int(boards.width[0])), self.dtype),
+            np.zeros(leaves, self.dtype),
         )
-
-    @property
-    def _sides(self) -> int:
-        """Updates of both players at once, and leaves, need the rows of both."""
-        return 2 if not self.rule.alternating or self.betting_tree.leaves else 1
-
-    def _allocate(self) -> None:
-        boards, tree = self.boards, self.tree
-        sizes = boards.boards * self.slots_of_stage * boards.width
-        total = int(sizes.sum())
-        self.tables = Tables(
-            regret=aligned_zeros(total, self.dtype),
-            average=aligned_zeros(total, self.dtype),
-            prediction=aligned_zeros(total if self.rule.predictive else 0, self.dtype),
-            frozen=np.zeros(0, np.bool_),
-            at_slot=_before(sizes),
-            at_node=_before(boards.boards * np.diff(tree.first_node)),
-        )
-        self._works = [self._make_work() for _ in range(self.threads)]
-
-    def _make_work(self) -> Work:
-        boards, leaves = self.boards, bool(self.betting_tree.leaves)
-        rows = self.tree.rows * boards.width
-        spread = rows * boards.boards if leaves else rows
-        width, total = int(boards.width.max()), int(spread.sum())
-        second = total if self._sides == 2 else 0
-        return Work(
-            rows=aligned_zeros(total * self._sides, self.dtype),
-            at_rows=np.stack([_before(spread), _before(spread) + second]),
-            step=rows if leaves else np.zeros_like(rows),
-            lanes=aligned_zeros(width * LANES, self.dtype),
-            sums=aligned_zeros((len(self.game.deck) + 2) * LANES, self.dtype),
-            cursor=np.zeros((2, len(boards.width)), np.int64),
-        )
-
-    @property
-    def work(self) -> Work:
-        """The rows of this process's own traversals; helpers of ``threads`` have others."""
-        return self._works[0]
 
     # ---- iterations
+
+    def reset(self, ranges: npt.ArrayLike | None = None) -> None:
+        """Forget everything, locks too, and go on with other ranges [2, hands] if given."""
+        for table in (self.tables.regret, self.tables.average, self.tables.prediction):
+            table[:] = 0
+        self.tables = self.tables._replace(frozen=np.zeros(0, np.bool_))
+        self.iterations = 0
+        if self._averages is not None:
+            self.average_values()
+        if ranges is not None:
+            self.set_ranges(ranges)
 
     def run(self, iterations: int, gadget: RootGadget | None = None) -> None:
         """Go on for some iterations; a gadget decides with which range its player enters."""
@@ -208,29 +93,45 @@ class Engine:
         if rule.alternating:
             # player 0's strategy of the first iteration, which the last call left to this one
             keep, add = schedule[0, 2:]
-            self.traverse(self.step(NOTHING, keep=keep, add=add, averaging=True), 1, 1)
-        if self.threads == 1 and not self.betting_tree.leaves and gadget is None:
-            iterate(
-                self.tree,
-                self.boards,
-                self.tables,
-                self.work,
-                self.ranges,
-                schedule,
-                rule.alternating,
-                rule.floor,
-                rule.predictive,
-                rule.fresh,
-            )
+            mode = NOTHING if self._averages is None else CURRENT
+            self.traverse(self.step(mode, keep=keep, add=add, averaging=True), 1, 1)
+        if self.threads == 1:
+            self._iterate(schedule, gadget)
         else:
-            with self._pool():
-                for step, first, last in self.steps(schedule):
-                    self.traverse(step, first, last)
-                    if gadget is not None and first <= gadget.player <= last:
-                        values = self.root_row(gadget.player)
-                        gadget.observe(values, step.positive, step.negative, rule.floor)
-                        self._enter(gadget)
+            self._iterate_in_threads(schedule, gadget)
         self.iterations += iterations
+
+    def _iterate(self, schedule: npt.NDArray[np.float64], gadget: RootGadget | None) -> None:
+        rule, question = self.rule, self._question()
+        self._asked = UPDATE
+        iterate(
+            self.tree,
+            self.boards,
+            self.tables,
+            self.work,
+            self.ranges,
+            schedule,
+            rule.alternating,
+            rule.floor,
+            rule.predictive,
+            rule.fresh,
+            no_gadget() if gadget is None else gadget.arrays(),
+            no_averages(self.dtype) if self._averages is None else self._averages,
+            0 if question is None else question.address,
+        )
+        if question is not None:
+            question.settle()
+
+    def _iterate_in_threads(
+        self, schedule: npt.NDArray[np.float64], gadget: RootGadget | None
+    ) -> None:
+        with self._pool():
+            for step, first, last in self.steps(schedule):
+                self.traverse(step, first, last)
+                if gadget is not None and first <= gadget.player <= last:
+                    values = self.root_row(gadget.player)
+                    gadget.observe(values, step.positive, step.negative, self.rule.floor)
+                    self._enter(gadget)
 
     def _enter(self, gadget: RootGadget) -> None:
         self.ranges[gadget.player, : self.boards.hands[0]] = gadget.reach()
@@ -246,7 +147,7 @@ class Engine:
         return work.rows[at : at + int(self.boards.hands[stage])].astype(np.float64)
 
     def steps(self, schedule: npt.NDArray[np.float64]) -> Iterator[tuple[Step, int, int]]:
-        """The traversals of ``cfr_kernels.iterate``, one at a time."""
+        """The traversals of ``loop_kernels.iterate``, one at a time."""
         for t in range(len(schedule) - 1):
             up, down, keep, add = schedule[t]
             if not self.rule.alternating:
@@ -279,6 +180,47 @@ class Engine:
             traverse(self.tree, self.boards, self.tables, main, self.ranges, step, first, last)
         else:
             self._traverse_in_threads(step, first, last)
+        averages = self._averages
+        if averages is not None and step.averaging:
+            for player in range(first, last + 1):
+                numbers = (player, step.keep, step.add)
+                accumulate(self.tree, self.boards, main, averages, *numbers)
+
+    def _traverse_with_leaves(self, step: Step, first: int, last: int) -> None:
+        question = self._question()
+        assert question is not None
+        self._asked = step.mode
+        arrays = (self.tree, self.boards, self.tables, self.work, self.ranges)
+        traverse_to_leaves(*arrays, step, first, last, question.address)
+        question.settle()
+
+    def _question(self) -> Question | None:
+        """How kernels ask for the values of the leaves."""
+        if not self.betting_tree.leaves:
+            return None
+        if self._leaf_question is None:
+            self._leaf_question = Question(self._value_leaves)
+        return self._leaf_question
+
+    _leaf_question: Question | None = None
+
+    def _value_leaves(self, player: int) -> None:
+        """Put the values of the leaves in place for a player, or for both (2)."""
+        players = (0, 1) if player == 2 else (player,)
+        averages = self._averages
+        if averages is not None and self._asked in (AVERAGE, BEST):
+            hands = int(self.boards.hands[-1])
+            for p in players:
+                total = max(float(averages.weight[p]), 1e-30)
+                self.put_leaf_values(p, averages.leaves[p, :, :, :hands] / total)
+            return
+        assert self.evaluator is not None
+        reach = self.leaf_reach()
+        if self.watch is not None and self._asked in (UPDATE, CURRENT):
+            self.watch(player, reach)
+        answer = self.evaluator.values(self.leaves(), reach)
+        for p in players:
+            self.put_leaf_values(p, answer[p])
 
     def _traverse_in_threads(self, step: Step, first: int, last: int) -> None:
         """The root's round here, the boards of the next one in equal shares on threads."""
@@ -328,84 +270,6 @@ class Engine:
             finally:
                 self._threads_at_work = None
 
-    def table_rows(self, stage: int, node: int, board: int) -> slice:
-        """Where the rows [actions, width] of a node stand in the tables; nodes count by stage."""
-        first = int(self.tree.first_node[stage])
-        slots, width = self.tree.first_slot, int(self.boards.width[stage])
-        begin, end = int(slots[first + node]), int(slots[first + node + 1])
-        at = int(self.tables.at_slot[stage]) + board * int(self.slots_of_stage[stage]) * width
-        at -= int(slots[first]) * width
-        return slice(at + begin * width, at + end * width)
-
-    def lock(self, stage: int, node: int, board: int, strategy: npt.ArrayLike) -> None:
-        """Fix the strategy of a node: probabilities [H, actions] of the board's live hands.
-
-        Iterations leave it alone, and best responses of its player keep to it.
-        """
-        rows = self.table_rows(stage, node, board)
-        width, hands = int(self.boards.width[stage]), int(self.boards.hands[stage])
-        given = np.asarray(strategy, np.float64)
-        actions = (rows.stop - rows.start) // width
-        if given.shape != (hands, actions):
-            raise InputError(f"strategy of shape {given.shape}: expected ({hands}, {actions})")
-        if not (given >= 0).all() or not np.allclose(given.sum(axis=1), 1.0, atol=1e-4):
-            raise InputError("strategy: expected probabilities that sum to 1 for every hand")
-        if not len(self.tables.frozen):
-            nodes = int((self.boards.boards * np.diff(self.tree.first_node)).sum())
-            self.tables = self.tables._replace(frozen=np.zeros(nodes, np.bool_))
-        nodes = int(np.diff(self.tree.first_node)[stage])
-        self.tables.frozen[int(self.tables.at_node[stage]) + board * nodes + node] = True
-        for table in (self.tables.regret, self.tables.average):
-            table[rows].reshape(actions, width)[:, :hands] = given.T
-        if self.rule.predictive:
-            self.tables.prediction[rows] = 0.0
-
-    # ---- leaves
-
-    def _traverse_with_leaves(self, step: Step, first: int, last: int) -> None:
-        """Down on all boards, one question to the evaluator, and up again."""
-        arrays, work = (self.tree, self.boards, self.tables), self.work
-        silent = step._replace(way=DOWN, averaging=False)
-        start(self.tree, self.boards, work, self.ranges, 0, 1)
-        for player in (0, 1):
-            asked = step._replace(way=DOWN) if first <= player <= last else silent
-            visit(*arrays, work, asked, 0, 0, 1, 0, player, player)
-        if step.mode == NOTHING:
-            return
-        assert self.evaluator is not None
-        answer = self.evaluator.values(self.leaves(), self._leaf_reach())
-        for player in range(first, last + 1):
-            self._put_leaf_values(player, np.asarray(answer[player], self.dtype))
-        visit(*arrays, work, step._replace(way=UP), 0, 0, 1, 0, first, last)
-
-    def leaves(self) -> Leaves:
-        """The leaves of a depth-limited tree."""
-        stage = self.board_tree[-1]
-        return Leaves(tuple(self.betting_tree.leaves), stage.cards, stage.hands)
-
-    def _last_rows(self, player: int) -> Floats:
-        """Rows [B, rows, width] of the last stage, where every board keeps its own."""
-        work, boards = self.work, self.boards
-        shape = (int(boards.boards[-1]), int(self.tree.rows[-1]), int(boards.width[-1]))
-        at = int(work.at_rows[player, -1])
-        return work.rows[at : at + int(np.prod(shape))].reshape(shape)
-
-    def _leaf_reach(self) -> Floats:
-        """[2, B, L, H] reach of each player at the leaves."""
-        stage, hands = len(self.boards.width) - 1, int(self.boards.hands[-1])
-        lines = slice(int(self.tree.first_line[stage + 1]), int(self.tree.first_line[stage + 2]))
-        # the rows of a visit are those of the updated player's opponent
-        return np.stack(
-            [
-                self._last_rows(1 - player)[:, self.tree.line_from[player, lines], :hands]
-                for player in (0, 1)
-            ]
-        )
-
-    def _put_leaf_values(self, player: int, values: Floats) -> None:
-        hands, onward = int(self.boards.hands[-1]), int(self.tree.onward[-1])
-        self._last_rows(player)[:, onward:, :hands] = values
-
     # ---- values
 
     def line_reach(self, mode: int = AVERAGE) -> npt.NDArray[np.float64]:
@@ -446,6 +310,16 @@ class Engine:
         row = self.row(player, 0, 0, int(self.tree.source[player, slot]))
         return row * float(self.tree.scale[player, slot])
 
+    def mean_slot_values(self, slot: int, player: int) -> npt.NDArray[np.float64]:
+        """A player's values [H] after an action of the root, averaged over the iterations.
+
+        Needs ``average_values`` before the iterations. An action that folds has no such value.
+        """
+        assert self._averages is not None, "average_values() comes before the iterations"
+        averages, hands = self._averages, int(self.boards.hands[0])
+        total = max(float(averages.weight[player]), 1e-30)
+        return averages.slots[player, slot, :hands].astype(np.float64) / total
+
     def line_values(self, line: int, board: int, player: int, mode: int) -> npt.NDArray[np.float64]:
         """A player's values [H] at the start of a line of the second stage, on one board of it."""
         arrays, work = (self.tree, self.boards, self.tables), self.work
@@ -455,6 +329,21 @@ class Engine:
         visit(*arrays, work, step, 1, board, board + 1, 0, player, player)
         row = self.row(player, 1, board, int(self.tree.line_source[player, number]))
         return row * float(self.tree.line_scale[player, number])
+
+    def solve_onward(self, reach: npt.ArrayLike, iterations: int) -> npt.NDArray[np.float64]:
+        """Solve the rounds after the root's from scratch, for the reach [2, lines, H] into them.
+
+        Over the root's live hands; in merged trees the reach must be as symmetric as the root.
+        Returns the values [2, lines, H] of best responses to the solution, in the mean over the
+        cards that are dealt.
+        """
+        rule, given = self.rule, np.ascontiguousarray(reach, dtype=np.float64)
+        result = np.empty(given.shape)
+        begin = int(self.tables.at_slot[1])
+        flags = (rule.floor, rule.predictive, rule.fresh)
+        arrays = (self.tree, self.boards, self.tables, self.work)
+        solve_onward(*arrays, given, rule.schedule(1, iterations), *flags, begin, result)
+        return result
 
     def exploitability(self, current: bool = False) -> float:
         """Half the sum of what both best responses win, in chips.
@@ -468,8 +357,3 @@ class Engine:
         """Chips won by each seat [2] when both play their average (or current) strategies."""
         values = self.root_values(CURRENT if current else AVERAGE)
         return (values * self.ranges[:, : values.shape[1]]).sum(axis=1) / self.mass
-
-
-def _before(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Where pieces of these sizes begin, one after the other."""
-    return np.cumsum(sizes) - sizes

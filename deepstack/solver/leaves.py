@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepstack.game.state import State
+from deepstack.solver.gadget_kernels import Gadget
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,30 @@ class LeafEvaluator(Protocol):
         ...
 
 
+class RoundEvaluator(LeafEvaluator, Protocol):
+    """Values beyond the end of a betting round, in the mean over the next cards and for each."""
+
+    def card_values(
+        self, state: State, reach: npt.NDArray[np.floating]
+    ) -> npt.NDArray[np.floating]:
+        """Counterfactual values in chips [2, S, hands] at the start of a round.
+
+        Args:
+            state: the start of the round, its cards dealt.
+            reach: [2, S, hands] S situations, over all hands of the game. The values are those
+                given the cards: not multiplied by the chance of dealing them.
+        """
+        ...
+
+
 class RootGadget(Protocol):
     """A player whose range at the root is a choice of its own (``deepstack.resolve.gadgets``)."""
 
     player: int
+
+    def arrays(self) -> Gadget:
+        """The gadget as the kernels see it; what they learn is learned here."""
+        ...
 
     def reach(self) -> npt.NDArray[np.float64]:
         """The range [H] with which it enters the tree, over the root's live hands."""

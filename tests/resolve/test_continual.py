@@ -1,5 +1,6 @@
 """Continual re-solving in games whose whole strategy can be assembled and best-responded to."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -9,11 +10,13 @@ from deepstack.game.definition import load_game
 from deepstack.game.state import Action, initial_state
 from deepstack.game.text import parse_state
 from deepstack.resolve.assemble import decisions, empty_game, fill_strategy
-from deepstack.resolve.continual import GADGETS, VALUES, Resolver, Settings
+from deepstack.resolve.continual import GADGETS, Resolver, Settings
+from deepstack.resolve.lookahead import VALUES, Lookahead, Solve
 from deepstack.run.errors import InputError
 from deepstack.solver.rules import update_rule
 from deepstack.tree.betting import limit_raises
 from deepstack.tree.menus import load_menu
+from deepstack.values.solved import SolvedLeaves
 
 KUHN, LEDUC = load_game("kuhn"), load_game("leduc")
 CFR_PLUS = update_rule("cfr_plus")
@@ -29,12 +32,14 @@ def exploitability(game, settings):
 
 @pytest.mark.parametrize(("gadget", "values"), list(product(GADGETS, VALUES)))
 def test_kuhn_is_played_almost_perfectly(gadget, values):
-    found = exploitability(KUHN, Settings(limit_raises, CFR_PLUS, 300, gadget, values))
+    found = exploitability(KUHN, Settings((Solve(limit_raises, CFR_PLUS, 300),), gadget, values))
     assert found < 0.002
 
 
 def test_more_iterations_are_less_exploitable():
-    few, many = (exploitability(LEDUC, Settings(limit_raises, CFR_PLUS, n)) for n in (10, 60))
+    few, many = (
+        exploitability(LEDUC, Settings((Solve(limit_raises, CFR_PLUS, n),))) for n in (10, 60)
+    )
     assert many < few / 3
     assert many < 0.06
 
@@ -42,18 +47,21 @@ def test_more_iterations_are_less_exploitable():
 @pytest.mark.slow
 @pytest.mark.parametrize(("gadget", "values"), list(product(GADGETS, VALUES)))
 def test_leduc_at_a_thousand_iterations_is_within_a_hundredth_of_a_chip(gadget, values):
-    assert exploitability(LEDUC, Settings(limit_raises, CFR_PLUS, 1000, gadget, values)) < 0.01
+    assert (
+        exploitability(LEDUC, Settings((Solve(limit_raises, CFR_PLUS, 1000),), gadget, values))
+        < 0.01
+    )
 
 
 def test_every_decision_of_a_seat_is_asked_for():
-    resolver = Resolver(KUHN, 0, Settings(limit_raises, CFR_PLUS, 1))
+    resolver = Resolver(KUHN, 0, Settings((Solve(limit_raises, CFR_PLUS, 1),)))
     assert decisions(empty_game(resolver), 0) == 2
-    leduc = empty_game(Resolver(LEDUC, 0, Settings(limit_raises, CFR_PLUS, 1)))
+    leduc = empty_game(Resolver(LEDUC, 0, Settings((Solve(limit_raises, CFR_PLUS, 1),))))
     assert decisions(leduc, 0) + decisions(leduc, 1) == 6 + 6 * 30
 
 
 def test_a_decision_is_a_function_of_the_public_history():
-    resolver = Resolver(LEDUC, 1, Settings(limit_raises, CFR_PLUS, 50))
+    resolver = Resolver(LEDUC, 1, Settings((Solve(limit_raises, CFR_PLUS, 50),)))
     state = initial_state(LEDUC).apply(Action("c"))
     first = resolver.decide(resolver.start(), state)
     raised = state.apply(first.actions[-1])
@@ -64,7 +72,7 @@ def test_a_decision_is_a_function_of_the_public_history():
 
 def test_an_unforeseen_bet_is_the_root_of_the_next_lookahead():
     game = load_game("nolimit_leduc")
-    settings = Settings(load_menu("100%").raises, CFR_PLUS, 200)
+    settings = Settings((Solve(load_menu("100%").raises, CFR_PLUS, 200),))
     resolver = Resolver(game, 1, settings)
     for total in (200, 250, 350, 700, 1200):
         state = parse_state(game, f"r{total}")
@@ -77,7 +85,7 @@ def test_an_unforeseen_bet_is_the_root_of_the_next_lookahead():
 
 
 def test_ranges_follow_our_own_actions():
-    resolver = Resolver(LEDUC, 0, Settings(limit_raises, CFR_PLUS, 100))
+    resolver = Resolver(LEDUC, 0, Settings((Solve(limit_raises, CFR_PLUS, 100),)))
     first = resolver.decide(resolver.start(), initial_state(LEDUC))
     carried = first.after(Action("c"))
     np.testing.assert_allclose(carried.reach, first.probabilities[:, 0])
@@ -96,7 +104,7 @@ def test_ranges_follow_our_own_actions():
     ],
 )
 def test_a_state_that_does_not_fit_is_refused(betting, cards, message):
-    resolver = Resolver(LEDUC, 1, Settings(limit_raises, CFR_PLUS, 5))
+    resolver = Resolver(LEDUC, 1, Settings((Solve(limit_raises, CFR_PLUS, 5),)))
     carried = resolver.start()
     if message == "does not follow":
         state = parse_state(LEDUC, "r")
@@ -109,10 +117,81 @@ def test_a_state_that_does_not_fit_is_refused(betting, cards, message):
     ("changes", "message"),
     [
         ({"gadget": "hope"}, "gadget 'hope': expected one of cfrd, max_margin"),
-        ({"values": "mine"}, "values 'mine': expected one of best, average"),
-        ({"iterations": 0}, "iterations 0: expected at least 1"),
+        ({"values": "mine"}, "values 'mine': expected one of best, average, mean"),
+        ({"mix": 1.5}, "mix 1.5: expected 0 to 1"),
+        ({"warm": -1}, "warm -1: expected 0 to 1"),
+        ({"snapshots": 0}, "snapshots 0: expected at least 1"),
+        ({"rounds": ()}, "rounds: expected how at least one betting round is solved"),
     ],
 )
 def test_wrong_settings_are_refused(changes, message):
     with pytest.raises(InputError, match=message):
-        Settings(**{"raises": limit_raises, "rule": CFR_PLUS, "iterations": 10, **changes})
+        Settings(**{"rounds": (Solve(limit_raises, CFR_PLUS, 10),), **changes})
+
+
+@pytest.mark.parametrize(
+    ("iterations", "delay", "message"),
+    [
+        (0, 0, "iterations 0: expected at least 1"),
+        (10, 10, "omitted iterations 10: expected fewer than 10"),
+    ],
+)
+def test_wrong_iterations_are_refused(iterations, delay, message):
+    with pytest.raises(InputError, match=message):
+        Solve(limit_raises, update_rule("cfr_plus", delay=delay), iterations)
+
+
+def solved_at_the_end_of_the_round(iterations, inner=30, **settings):
+    """Depth-limited on the first round, with the second one solved at every question."""
+    leaves = partial(SolvedLeaves, iterations=inner, merge=True)
+    rounds = (
+        Solve(limit_raises, CFR_PLUS, iterations, leaves),
+        Solve(limit_raises, CFR_PLUS, iterations),
+    )
+    return Settings(rounds, **settings)
+
+
+def test_a_lookahead_may_end_with_the_betting_round():
+    few, many = (exploitability(LEDUC, solved_at_the_end_of_the_round(n)) for n in (5, 60))
+    assert many < few / 2
+    assert many < 0.15
+
+
+@pytest.mark.parametrize("factor", [2.0**-20, 0.5, 2.0**12])
+@pytest.mark.parametrize("kind", list(GADGETS))
+@pytest.mark.parametrize("seat", [0, 1])
+def test_only_the_shape_of_our_range_matters(seat, kind, factor):
+    """Multiplying our range by any number multiplies all values and changes no strategy.
+
+    Powers of two, so that rounding cannot decide between equally good actions.
+    """
+    rng = np.random.default_rng(7)
+    ranges, promised = np.ones((2, 6)), np.repeat(rng.normal(0, 2, 3), 2)
+    ranges[seat] = np.repeat(rng.uniform(0.1, 1, 3), 2)
+    state = parse_state(LEDUC, "" if seat == 0 else "c")
+    solve = solved_at_the_end_of_the_round(20).rounds[0]
+    found = []
+    for scale in (1.0, factor):
+        scaled = ranges.copy()
+        scaled[seat] *= scale
+        lookahead = Lookahead(state, seat, scaled, solve)
+        lookahead.run(GADGETS[kind](1 - seat, promised * scale, np.ones(6)))
+        start = lookahead.engine.betting_tree.stages[0].nodes[0].slots
+        call = [slot.action.kind for slot in start].index("c")
+        raised = call + 1
+        found.append((lookahead.strategy(), lookahead.values_after(raised) / scale))
+    np.testing.assert_array_equal(found[1][0], found[0][0])
+    np.testing.assert_array_equal(found[1][1], found[0][1])
+
+
+def test_decisions_by_the_public_history_alone():
+    resolver = Resolver(LEDUC, 0, Settings((Solve(limit_raises, CFR_PLUS, 30),)))
+    state = parse_state(LEDUC, "rc/c", "|/Qh")
+    with pytest.raises(InputError, match="seat 1 is not to act"):
+        resolver.decisions(state)
+    asked = resolver.decisions(parse_state(LEDUC, "rc/cr", "|/Qh"))
+    assert str(asked[0].state) == str(initial_state(LEDUC))
+    first = resolver.decide(resolver.start(), initial_state(LEDUC))
+    second = resolver.decide(first.after(Action("r", 3)), parse_state(LEDUC, "rc/", "|/Qh"))
+    np.testing.assert_array_equal(asked[1].probabilities, second.probabilities)
+    assert len(asked) == 3
