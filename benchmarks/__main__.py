@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("strength", "isomorphism", "solver", "leduc")
+NAMES = ("strength", "isomorphism", "solver", "batched", "leduc")
 
 
 def main(names: list[str]) -> int:

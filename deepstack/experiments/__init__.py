@@ -7,9 +7,11 @@ Configurations of ``conf/experiment`` name the method they use.
 
 METHODS = (
     "abstract_leduc",
+    "cfrd_leduc",
     "continual_leduc",
     "large_limit",
     "matrix_slopes",
     "table_2_1",
     "tree_slopes",
+    "turn_river_resolving",
 )

@@ -18,14 +18,9 @@ from omegaconf import DictConfig
 
 from deepstack.game.definition import load_game
 from deepstack.game.state import initial_state
+from deepstack.resolve.constraints import KINDS, constraint_values
 from deepstack.resolve.gadgets import Cfrd, Fixed, MaxMargin, Mixture
-from deepstack.resolve.subgames import (
-    Subgame,
-    copy_strategy,
-    opponent_values,
-    subgame_engine,
-    subgames,
-)
+from deepstack.resolve.subgames import Subgame, copy_strategy, entered_by, subgames
 from deepstack.run.progress import Progress
 from deepstack.solver.cfr_kernels import NOTHING
 from deepstack.solver.engine import Engine
@@ -44,8 +39,8 @@ def steps(config: DictConfig) -> int:
 
 def _variants(config: DictConfig) -> Iterator[tuple[str, str, float]]:
     """Names in the figures: gadget, constraints, probability of the estimated range."""
-    yield "safe", "best_response", 0.0
-    yield "safe", "self_play", 0.0
+    for constraints in KINDS:
+        yield "safe", constraints, 0.0
     yield "max_margin", "best_response", 0.0
     yield "unsafe", "best_response", 1.0
     for constraints in ("best_response", "self_play"):
@@ -58,15 +53,8 @@ def run(config: DictConfig, progress: Progress) -> dict[str, Any]:
     rule = update_rule("cfr")
     original = solve_abstract(config.abstract_iterations)
     parts = list(subgames(original))
-    constraints: dict[str, dict[tuple[int, int, int], Floats]] = {
-        kind: {
-            (part.line, part.board, opponent): opponent_values(
-                original, part, opponent, limit_raises, rule, best=kind == "best_response"
-            )
-            for part in parts
-            for opponent in (0, 1)
-        }
-        for kind in ("best_response", "self_play")
+    constraints = {
+        kind: [constraint_values(original, opponent, kind) for opponent in (0, 1)] for kind in KINDS
     }
     curves: dict[str, list[float]] = {}
     coin_flip: dict[str, dict[str, float]] = {"best_response": {}, "self_play": {}}
@@ -75,7 +63,7 @@ def run(config: DictConfig, progress: Progress) -> dict[str, Any]:
 
         def make(part: Subgame, opponent: int, p: float = p, gadget: str = gadget, c=values) -> Any:  # type: ignore[no-untyped-def]
             live = np.ones(len(part.hands))
-            promised = c[part.line, part.board, opponent]
+            promised = c[opponent][part.line, part.board]
             if gadget == "unsafe":
                 return Fixed(opponent, part.reach[opponent])
             if gadget == "max_margin":
@@ -113,9 +101,7 @@ def resolve_curve(
                 progress.update(1)
             if not part.reach[seat].any():
                 continue  # we never come here, and owe nothing
-            ranges = np.ones_like(part.reach)
-            ranges[seat] = part.reach[seat]
-            engine = subgame_engine(part, ranges, limit_raises, rule)
+            engine = entered_by(part, seat, limit_raises, rule)
             snapshots, gadget = [], make(part, 1 - seat)
             for before, after in pairwise([0, *iterations]):
                 engine.run(after - before, gadget)

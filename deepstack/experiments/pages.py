@@ -6,11 +6,11 @@ depends on when or where the page is made: the same files give the same page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from deepstack.experiments import resolving_page, slopes_page, solved_page
+from deepstack.experiments import continual_page, resolving_page, slopes_page, solved_page
 from deepstack.experiments.tables import markdown_table
 from deepstack.run.files import write_atomically
 from deepstack.run.progress import format_seconds
@@ -36,6 +36,8 @@ EXPERIMENTS = {
     "holdem_2_4": Experiment("[2-4] hold'em, solved", "Johanson, sections 3.3, 4.4"),
     "table_2_1": Experiment("players who ignore their cards", "Johanson, table 2.1"),
     "abstract_leduc": Experiment("an abstract strategy, solved again", "Burch, section 5.4"),
+    "cfrd_leduc": Experiment("CFR-D in Leduc hold'em", "Burch, sections 5.2, 5.3"),
+    "turn_river_resolving": Experiment("re-solving rivers of solved turns", "–"),
     "continual_leduc": Experiment("continual re-solving in Leduc hold'em", "Burch, chapter 6"),
 }
 
@@ -55,32 +57,23 @@ them."""
 USED = ("python", "numpy", "numba")  # the versions that figures can depend on
 
 
+Section = Callable[[Mapping[str, Result], Path], list[str]]
+SECTIONS: tuple[tuple[Section, Iterable[str]], ...] = (
+    (slopes_page.slopes_section, slopes_page.EXPERIMENTS),
+    (solved_page.solved_section, solved_page.EXPERIMENTS),
+    (lambda results, plots: solved_page.card_blind_section(results), solved_page.CARD_BLIND),
+    *resolving_page.SECTIONS,
+    *continual_page.SECTIONS,
+)
+"""Sections, given the results and the folder for plots, with the experiments they show."""
+
+
 def write_page(results: Mapping[str, Result], page: Path) -> None:
     """Write the page and, into a folder of its name beside it, the plots."""
     plots = page.with_suffix("")
-    sections = [
-        [HEAD, "", *overview(results)],
-        [
-            *slopes_page.slopes_section(results, plots),
-            *sources(results, slopes_page.EXPERIMENTS),
-        ],
-        [
-            *solved_page.solved_section(results, plots),
-            *sources(results, solved_page.EXPERIMENTS),
-        ],
-        [
-            *solved_page.card_blind_section(results),
-            *sources(results, solved_page.CARD_BLIND),
-        ],
-        [
-            *resolving_page.abstract_section(results),
-            *sources(results, resolving_page.ABSTRACT),
-        ],
-        [
-            *resolving_page.continual_section(results, plots),
-            *sources(results, resolving_page.CONTINUAL),
-        ],
-    ]
+    sections = [[HEAD, "", *overview(results)]]
+    for section, experiments in SECTIONS:
+        sections.append([*section(results, plots), *sources(results, experiments)])
     write_atomically(page, "\n".join("\n".join(section) + "\n" for section in sections))
 
 

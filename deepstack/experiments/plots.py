@@ -1,4 +1,7 @@
-"""Plots of the report: exploitability against iterations or seconds, on logarithmic axes."""
+"""Plots of the report: exploitability against iterations, seconds or whatever was changed.
+
+Axes are logarithmic unless a panel says otherwise.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from deepstack.run.files import replacing
 
 BLUE, ORANGE, GREEN, GREY = "#2f6db3", "#d9601a", "#2f8f5b", "#8a8a8a"
+PURPLE, BROWN = "#7d52b5", "#94704d"
 STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -38,7 +42,10 @@ DPI = 150
 
 
 class Line(NamedTuple):
-    """A curve of a panel; points that are not positive are left out."""
+    """A curve of a panel; on logarithmic axes, points that are not positive are left out.
+
+    With ``points`` it is drawn as marks that are not joined.
+    """
 
     label: str
     x: Sequence[float]
@@ -46,16 +53,19 @@ class Line(NamedTuple):
     color: str
     faint: bool = False
     dashed: bool = False
+    points: bool = False
 
 
 class Panel(NamedTuple):
-    """One set of axes. ``lowest`` cuts off what is only rounding."""
+    """One set of axes. ``lowest`` cuts off what is only rounding; ``linear`` names axes, "x", "y"
+    or "xy", that are not logarithmic; ``guides`` are heights with a word."""
 
     title: str
     lines: Sequence[Line]
     x_label: str = "iterations"
     lowest: float = 0.0
     guides: Sequence[tuple[float, str]] = ()
+    linear: str = ""
 
 
 def draw(
@@ -84,16 +94,19 @@ def draw(
 
 def _draw_panel(axes: Axes, panel: Panel) -> dict[str, Any]:
     shown: dict[str, Any] = {}
+    axes.set(**{f"{name}scale": "log" for name in "xy" if name not in panel.linear})
     for line in panel.lines:
         x, y = np.asarray(line.x, float), np.asarray(line.y, float)
-        kept = y > panel.lowest
-        (artist,) = axes.loglog(
+        kept = (y > panel.lowest) | ("y" in panel.linear)
+        (artist,) = axes.plot(
             x[kept],
             y[kept],
             color=line.color,
             alpha=0.45 if line.faint else 1.0,
             linewidth=0.9 if line.faint else 1.7,
-            linestyle="--" if line.dashed else "-",
+            linestyle="none" if line.points else "--" if line.dashed else "-",
+            marker="o" if line.points else None,
+            markerfacecolor="none",
             zorder=2 if line.faint else 3,
         )
         shown.setdefault(line.label, artist)
@@ -110,11 +123,19 @@ def _draw_panel(axes: Axes, panel: Panel) -> dict[str, Any]:
             fontsize=8,
         )
     axes.set_title(panel.title)
-    for axis in (axes.xaxis, axes.yaxis):
+    for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
+        if name in panel.linear:
+            axes.set(**{f"{name}lim": _from_zero(axis.get_view_interval())})
+            continue
         axis.set_major_locator(LogLocator(10, numticks=8))
         axis.set_minor_formatter(NullFormatter())
     axes.minorticks_off()
     return shown
+
+
+def _from_zero(limits: Sequence[float]) -> tuple[float, float]:
+    """An axis of quantities that are compared begins at zero."""
+    return min(0.0, float(limits[0])), float(limits[1])
 
 
 CURVES: Mapping[str, tuple[str, str]] = {

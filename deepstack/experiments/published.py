@@ -86,3 +86,9 @@ RESOLVING: dict[str, str] = {
     "max_margin_best_response": "as safe",
     "unsafe": "0.39 (6,250)",
 }
+
+# The same as points of a plot: iterations and chips. For self-play (0.143) none are named.
+RESOLVING_POINTS: dict[str, tuple[tuple[int, float], ...]] = {
+    "safe_best_response": ((200, 0.33), (2000, 0.288)),
+    "unsafe": ((6250, 0.39),),
+}

@@ -11,6 +11,7 @@ import numpy as np
 from deepstack.game.state import State
 from deepstack.resolve.continual import Carried, Resolver, Settings
 from deepstack.run.progress import Progress
+from deepstack.solver.cfr_kernels import BEST
 from deepstack.solver.engine import Engine
 from deepstack.solver.rules import CFR
 from deepstack.tree.betting import DECISION, NEXT, Raises
@@ -24,6 +25,40 @@ def empty_game(resolver: Resolver, raises: Raises | None = None) -> Engine:
     root = resolver.start().since
     ranges = np.ones((2, game.hands))
     return Engine(root, ranges, offered, CFR, dtype=np.float64, merge=False)
+
+
+def best_response_value(
+    resolver: Resolver, raises: Raises | None = None, progress: Progress | None = None
+) -> float:
+    """What a best response wins against a resolver, in chips a game.
+
+    The responder may make the bets of ``raises`` too (default: only those of the resolver's menu);
+    the resolver makes its own.
+    """
+    own, responder = _menu(resolver.settings), 1 - resolver.seat
+
+    def offered(state: State, raised: int) -> tuple[int, ...]:
+        totals = own(state, raised)
+        if raises is None or state.actor != responder:
+            return totals
+        return tuple(sorted({*totals, *raises(state, raised)}))
+
+    whole = empty_game(resolver, offered)
+    fill_strategy(whole, resolver, progress)
+    values = whole.root_values(BEST)[responder]
+    return float((values * whole.ranges[responder, : len(values)]).sum() / whole.mass)
+
+
+def grid_raises(step: int) -> Raises:
+    """Every raise total that is a multiple of so many chips."""
+
+    def raises(state: State, raised: int) -> tuple[int, ...]:
+        bounds = state.legal.raise_to
+        if bounds is None:
+            return ()
+        return tuple(range(-(-bounds[0] // step) * step, bounds[1] + 1, step))
+
+    return raises
 
 
 def _menu(settings: Settings) -> Raises:

@@ -159,16 +159,18 @@ class Resolver:
         known = replace(carried, reach=reach, estimate=estimate)
         return Decision(state, lookahead.actions, lookahead.strategy(), known, lookahead)
 
-    def decisions(self, state: State) -> list[Decision]:
-        """Our decisions on the way to a state and at it, by the public history alone."""
+    def history(self, state: State) -> list[tuple[State, Action]]:
+        """Our decisions before a state and what we did, by the public history alone."""
         state = state.with_hands(((), ()))
-        if state.is_over or state.actor != self.seat:
-            self._check(self.start(), state)
+        self._check(self.start(), state)
+        return [(at, action) for at, action in _history(state) if at.actor == self.seat]
+
+    def decisions(self, state: State) -> list[Decision]:
+        """Our decisions on the way to a state and at it."""
         carried, found = self.start(), []
-        for before, action in _history(state):
-            if before.actor == self.seat:
-                found.append(self.decide(carried, before))
-                carried = found[-1].after(action)
+        for before, action in self.history(state):
+            found.append(self.decide(carried, before))
+            carried = found[-1].after(action)
         return [*found, self.decide(carried, state)]
 
     def _check(self, carried: Carried, state: State) -> None:

@@ -66,11 +66,42 @@ def subgames(whole: Engine) -> Iterator[Subgame]:
 
 
 def subgame_engine(
-    subgame: Subgame, ranges: npt.ArrayLike, raises: Raises, rule: UpdateRule
+    subgame: Subgame,
+    ranges: npt.ArrayLike,
+    raises: Raises,
+    rule: UpdateRule,
+    dtype: npt.DTypeLike = np.float64,
 ) -> Engine:
     """The subgame as a game of its own, entered with ranges [2, H] of live hands."""
     full = subgame.over_hands(ranges)
-    return Engine(subgame.state, full, raises, rule, dtype=np.float64, merge=False)
+    return Engine(subgame.state, full, raises, rule, dtype=dtype, merge=False)
+
+
+def entered_by(
+    subgame: Subgame,
+    seat: int,
+    raises: Raises,
+    rule: UpdateRule,
+    *,
+    scale: float = 1.0,
+    dtype: npt.DTypeLike = np.float64,
+) -> Engine:
+    """The subgame to be solved again for a seat, which enters with its reach times ``scale``.
+
+    The other seat's range is a gadget's choice. With a scale, constraints have to be scaled too.
+    """
+    ranges = np.ones_like(subgame.reach)
+    ranges[seat] = subgame.reach[seat] * scale
+    return subgame_engine(subgame, ranges, raises, rule, dtype)
+
+
+def dealt(whole: Engine, subgame: Subgame, player: int) -> Floats:
+    """Weights [H] of a player's live hands in the range at the root of the whole tree.
+
+    To a gadget they are what chance deals: a hand that is rarely held there weighs little.
+    """
+    place = whole.board_tree[1].place_in_parent[subgame.board]
+    return whole.ranges[player, place].astype(np.float64)
 
 
 def copy_strategy(

@@ -6,6 +6,7 @@ The structure that ``deepstack.solver.engine`` iterates on.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -208,33 +209,48 @@ class PublicTree:
     # ---- leaves
 
     def leaves(self) -> Leaves:
-        """The leaves of a depth-limited tree."""
-        stage = self.board_tree[-1]
-        return Leaves(tuple(self.betting_tree.leaves), stage.cards, stage.hands)
+        """The leaves of a depth-limited tree, always the same object."""
+        if self._leaves is None:
+            stage = self.board_tree[-1]
+            self._leaves = Leaves(tuple(self.betting_tree.leaves), stage.cards, stage.hands)
+        return self._leaves
 
-    def _last_rows(self, player: int) -> Floats:
-        """Rows [B, rows, width] of the last stage, where every board keeps its own."""
-        work, boards = self.work, self.boards
-        shape = (int(boards.boards[-1]), int(self.tree.rows[-1]), int(boards.width[-1]))
-        at = int(work.at_rows[player, -1])
-        return work.rows[at : at + int(np.prod(shape))].reshape(shape)
+    _leaves: Leaves | None = None
+
+    def _leaf_rows(self) -> _LeafRows:
+        """Rows [B, rows, H] of the last stage by player, and where the leaves' reach is in them."""
+        if self._rows is None:
+            work, boards, tree = self.work, self.boards, self.tree
+            stage, hands = len(boards.width) - 1, int(boards.hands[-1])
+            shape = (int(boards.boards[-1]), int(tree.rows[-1]), int(boards.width[-1]))
+            size = int(np.prod(shape))
+            starts = [int(work.at_rows[player, -1]) for player in (0, 1)]
+            rows = tuple(work.rows[at : at + size].reshape(shape)[..., :hands] for at in starts)
+            lines = slice(int(tree.first_line[stage + 1]), int(tree.first_line[stage + 2]))
+            self._rows = _LeafRows(rows, tree.line_from[:, lines], int(tree.onward[-1]))
+        return self._rows
+
+    _rows: _LeafRows | None = None
 
     def leaf_reach(self) -> Floats:
         """[2, B, L, H] reach of each player at the leaves."""
-        stage, hands = len(self.boards.width) - 1, int(self.boards.hands[-1])
-        lines = slice(int(self.tree.first_line[stage + 1]), int(self.tree.first_line[stage + 2]))
-        # the rows of a visit are those of the updated player's opponent
-        return np.stack(
-            [
-                self._last_rows(1 - player)[:, self.tree.line_from[player, lines], :hands]
-                for player in (0, 1)
-            ]
-        )
+        rows, source, _ = self._leaf_rows()
+        boards, leaves, hands = len(rows[0]), source.shape[1], rows[0].shape[2]
+        reach = np.empty((2, boards, leaves, hands), self.dtype)
+        for player in (0, 1):  # the rows of a visit are those of the updated player's opponent
+            reach[player] = rows[1 - player][:, source[player]]
+        return reach
 
     def put_leaf_values(self, player: int, values: Floats) -> None:
         """Values [B, L, H] of the leaves, for a traversal that updates a player."""
-        hands, onward = int(self.boards.hands[-1]), int(self.tree.onward[-1])
-        self._last_rows(player)[:, onward:, :hands] = values
+        rows, _, onward = self._leaf_rows()
+        rows[player][:, onward:] = values
+
+
+class _LeafRows(NamedTuple):
+    rows: tuple[Floats, ...]
+    source: npt.NDArray[np.int64]
+    onward: int
 
 
 def _before(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

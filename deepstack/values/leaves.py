@@ -80,7 +80,8 @@ class NoisyLeaves:
 
     def error(self, state: State) -> npt.NDArray[np.float64]:
         """[2, hands] at the start of a round; a hash of the public history draws it."""
-        digest = hashlib.sha256(f"{self.seed} {state.with_hands(((), ()))}".encode()).digest()
+        key = f"{self.seed} {state.with_hands(((), ()))} {state.board}"
+        digest = hashlib.sha256(key.encode()).digest()
         rng = np.random.default_rng(np.frombuffer(digest, np.uint32))
         return self.size * rng.uniform(-1, 1, (2, state.game.hands))
 
@@ -133,21 +134,16 @@ class NetworkLeaves:
     _equity: EquityLeaves = field(default_factory=EquityLeaves)
 
     def values(self, leaves: Leaves, reach: Floats) -> Floats:
-        states, game = leaves.states, self.game
-        board = tuple(int(card) for card in leaves.boards[0])
-        plan = self._plan(board, states)
-        playing = plan.playing
-        result = np.zeros(reach.shape)
-        if len(plan.all_in):
-            few = Leaves(tuple(states[i] for i in plan.all_in), leaves.boards, leaves.hands)
-            result[:, :, plan.all_in] = self._equity.values(few, reach[:, :, plan.all_in])
-        hands = leaves.hands[0]
-        full = np.zeros((2, len(playing), game.hands))
-        full[:, :, hands] = reach[:, 0, playing]
-        given = full[:, :, None] * plan.live  # [2, L, C, hands]
+        plan, game = self._plan(leaves), self.game
+        result = np.empty(reach.shape)
+        full = np.zeros((2, reach.shape[2], game.hands))
+        full[:, :, plan.hands] = reach[:, 0]
+        all_in = full[::-1, plan.all_in] @ plan.equity * plan.chips
+        result[:, 0, plan.all_in] = all_in[:, :, plan.hands]
+        given = full[:, plan.playing, None] * plan.live  # [2, L, C, hands]
         answer = self._ask(given.reshape(2, -1, game.hands), plan.cards, plan.pots)
-        means = (answer.reshape(given.shape) * plan.live).sum(axis=2) * plan.chance
-        result[:, 0, playing] = means[:, :, hands]
+        means = np.einsum("plch,ch->plh", answer.reshape(given.shape), plan.weight)
+        result[:, 0, plan.playing] = means[:, :, plan.hands]
         return result
 
     def card_values(self, state: State, reach: Floats) -> Floats:
@@ -169,37 +165,45 @@ class NetworkLeaves:
         values = self.evaluate(ranges.transpose(1, 0, 2), cards, pots / stacks)
         return values.transpose(1, 0, 2) * (pots * mass[::-1])[..., None]
 
-    def _plan(self, board: tuple[int, ...], states: tuple[State, ...]) -> _Plan:
-        if self._last is None or self._last[0] is not states:
-            self._last = (states, _plan(self.game, board, states))
+    def _plan(self, leaves: Leaves) -> _Plan:
+        if self._last is None or self._last[0] is not leaves:
+            self._last = (leaves, _plan(self.game, leaves))
         return self._last[1]
 
-    _last: tuple[tuple[State, ...], _Plan] | None = None
+    _last: tuple[Leaves, _Plan] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """What does not change between the questions of one lookahead."""
 
+    hands: npt.NDArray[np.int64]
     playing: npt.NDArray[np.int64]
     all_in: npt.NDArray[np.int64]
+    equity: Floats  # [hands, hands] of the opponent's hands for ours
+    chips: Floats  # [all-ins, 1]
     live: Floats  # [C, hands]
+    weight: Floats  # [C, hands] the chance of a card where it is possible
     cards: npt.NDArray[np.int64]  # [L × C]
     pots: Floats  # [L × C]
-    chance: float
 
 
-def _plan(game: Game, board: tuple[int, ...], states: tuple[State, ...]) -> _Plan:
+def _plan(game: Game, leaves: Leaves) -> _Plan:
+    states, board = leaves.states, tuple(int(card) for card in leaves.boards[0])
     behind = np.array([min(game.stacks) > max(state.spent) for state in states])
-    playing = np.nonzero(behind)[0]
+    playing, all_in = np.nonzero(behind)[0], np.nonzero(~behind)[0]
     next_cards = deals(game, board)
     cards = np.array([after[-1] for after in next_cards.boards])
     pots = np.array([float(states[i].pot) for i in playing])
+    chips = np.array([[float(min(states[i].spent))] for i in all_in]).reshape(-1, 1)
     return _Plan(
+        leaves.hands[0],
         playing,
-        np.nonzero(~behind)[0],
+        all_in,
+        equity_matrix(game, board).T.astype(np.float64),
+        chips,
         next_cards.live,
+        next_cards.chance * next_cards.live,
         np.tile(cards, len(playing)),
         np.repeat(pots, len(cards)),
-        next_cards.chance,
     )

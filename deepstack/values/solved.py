@@ -22,6 +22,10 @@ from deepstack.solver.rules import CFR_PLUS, UpdateRule
 from deepstack.tree.betting import Raises
 
 
+LEAST = 1e-9
+"""Least weight of a hand as a share of the largest: ranges must be able to coexist."""
+
+
 class SolvedLeaves:
     """The later rounds of a lookahead, with the menu of the lookahead, solved at every question.
 
@@ -80,6 +84,7 @@ def solve_situations(
     for s in range(reach.shape[1]):
         ranges = np.where(dead, 0.0, reach[:, s])
         ranges[~ranges.any(axis=1)] = 1.0  # nobody comes here with this range: any will do
+        ranges = np.where(dead, 0.0, np.maximum(ranges, LEAST * ranges.max(axis=1)[:, None]))
         if engine is None:
             engine = Engine(state, ranges, raises, rule, dtype=np.float64, merge=False)
         else:

@@ -32,6 +32,8 @@ SMALL = {
     "table_2_1": "game=leduc",
     "continual_leduc": "game=kuhn iterations=[3] gadgets=[cfrd]",
     "abstract_leduc": "abstract_iterations=20 iterations=[2,4] coin_flip=[0.5]",
+    "cfrd_leduc": "iterations=[1,3] subgame_iterations=5 gadget_iterations=5",
+    "turn_river_resolving": "spots=1 target=5% river_iterations=2",
 }
 
 
@@ -60,7 +62,7 @@ def test_a_shortened_run_of_every_experiment_and_the_report():
     assert read_result("result.json").figures["not_run"] == []
     assert "not run" not in Path("docs/results.md").read_text().replace("| not run", "")
     assert {file.name for file in Path("docs/results").iterdir()} == {
-        "slopes.png", "rules.png", "solved.png", "continual.png",
+        "slopes.png", "rules.png", "solved.png", "abstract.png", "cfrd.png", "continual.png",
     }  # fmt: skip
 
 
@@ -96,6 +98,8 @@ def test_help_lists_experiments_and_their_settings(capsys):
         ("deepstack experiment slopes_matrix games=[chess]", "game 'chess': expected one of pen"),
         ("deepstack experiment slopes_kuhn_leduc every=0", "every 0 of"),
         ("deepstack experiment slopes_matrix rules=[magic]", "rule 'magic'"),
+        ("deepstack experiment cfrd_leduc iterations=[3,2]", "iterations [3, 2]: expected"),
+        ("deepstack experiment turn_river_resolving spots=0", "spots=0: expected at least 1"),
         ("deepstack report", "results=results: expected a folder"),
         ("deepstack report results=. page=x.html", "page=x.html: expected a file that ends in .md"),
     ],

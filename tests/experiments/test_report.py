@@ -16,7 +16,7 @@ from deepstack.run.results import Result, read_result
 
 ROOT = Path(__file__).resolve().parents[2]
 PNG = b"\x89PNG"
-PLOTS = ("slopes", "rules", "solved", "continual")
+PLOTS = ("slopes", "rules", "solved", "abstract", "cfrd", "continual")
 
 
 def result(name: str, figures: dict, **config: object) -> Result:
@@ -72,8 +72,28 @@ def results() -> dict[str, Result]:
         "abstract_leduc": {
             "original": 0.3823,
             "iterations": [200, 4000],
-            "curves": {"unsafe": [0.46, 0.396]},
+            "curves": {"unsafe": [0.46, 0.396], "safe_opponent_optimal": [0.25, 0.279]},
             "coin_flip": {"self_play": {"0.1": 0.1405, "0.9": 0.1392}},
+        },
+        "cfrd_leduc": {
+            "exact_value": -0.08561,
+            "value": {"30": -0.11, "1000": -0.0885},
+            "exploitability": {"30": 0.1355, "1000": 0.0142},
+            "memory": {"trunk": 15486, "subgame": 11189, "whole": 81085},
+        },
+        "turn_river_resolving": {
+            "mean_cost": 0.012,
+            "worst_cost": 0.05,
+            "spots": [
+                {
+                    "board": "Jh8dAd7s",
+                    "stack_to_pot": 2.05,
+                    "one_shot": 0.049,
+                    "resolved": 0.061,
+                    "cost": 0.012,
+                    "seconds": 31.4,
+                }
+            ],
         },
         "continual_leduc": {
             "exploitability": {"cfrd": {"best": {"30": 0.1, "100": 0.02}, "average": {"30": 0.2}}},
@@ -99,7 +119,12 @@ def test_figures_stand_beside_the_published_ones(results, tmp_path):
     assert rows_of(page, "optimistic")[0][1:3] == ["-1.00 / -1.00", "-1.00 / -1.00"]
     assert rows_of(page, "always call")[0][1:3] == ["1163.4757", "1163.48"]
     assert rows_of(page, "unsafe")[0] == ["unsafe", "0.460", "0.396", "0.39 (6,250)"]
+    assert rows_of(page, "safe, opponent-optimal constraints")[0][1:] == ["0.250", "0.279", "–"]
     assert rows_of(page, "of self-play")[0][1:] == ["0.141", "0.139"]
+    assert rows_of(page, "value")[-1][1:] == ["-0.1100", "-0.0885", "-0.0856"]
+    assert "Memory: 15,486 bytes of the trunk" in page
+    assert rows_of(page, "Jh8dAd7s")[0][1:] == ["2.05", "0.049", "0.061", "+0.012", "31.4"]
+    assert "Mean cost +0.012 %, worst +0.050 %, of 1 spots; the bar is 0.5 %." in page
     assert [row[2:] for row in rows_of(page, "CFR-D")] == [["0.10000", "0.02000"], ["0.20000", "–"]]
     assert rows_of(page, "update rule")[0][1] == "dcfr, gamma=3.0"
     goal = [row for row in rows_of(page, "[2-4] hold'em") if "goal" in row[1]]

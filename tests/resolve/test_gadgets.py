@@ -6,7 +6,13 @@ import pytest
 from deepstack.game.definition import load_game
 from deepstack.game.state import initial_state
 from deepstack.resolve.gadgets import Cfrd, Fixed, MaxMargin, Mixture
-from deepstack.resolve.subgames import copy_strategy, opponent_values, subgame_engine, subgames
+from deepstack.resolve.subgames import (
+    copy_strategy,
+    entered_by,
+    opponent_values,
+    subgame_engine,
+    subgames,
+)
 from deepstack.run.errors import InputError
 from deepstack.solver.cfr_kernels import BEST
 from deepstack.solver.engine import Engine
@@ -107,6 +113,59 @@ def test_re_solving_is_paid_at_most_what_it_exceeds_its_promises(seed):
             new = opponent_values(after, part, 1, limit_raises, RULE, best=True)
             excess += np.maximum(new - old, 0.0).sum() / 4  # a board has chance 1/4
         assert after.root_values(BEST).sum(axis=1)[1] <= before[1] + excess + 1e-9
+
+
+def random_constraints(whole, part, rng):
+    """Best-response values of seat 1 with errors to both sides, beside the values themselves."""
+    exact = opponent_values(whole, part, 1, limit_raises, RULE, best=True)
+    return exact, exact + rng.normal(0, 0.2, 5) * part.reach[0].sum()
+
+
+def gadget_value(constraints, values):
+    """What the opponent wins in the gadget game against a strategy that leaves it ``values``."""
+    return np.maximum(constraints, values).sum()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_gadget_solve_finds_the_least_gadget_value(seed):
+    """Lemmas 21 and 22, whether constraints can be kept or not: no other strategy, and the old one
+    in particular, has a smaller gadget value by more than the error of the solve."""
+    rng = np.random.default_rng(seed)
+    whole, others = leduc(seed), [leduc(100 + n) for n in range(5)]
+    for other in others:  # the same trunk with other strategies in the subgames
+        trunk = int(whole.tables.at_slot[1])
+        other.tables.average[:trunk] = whole.tables.average[:trunk]
+    for part in list(subgames(whole))[seed::7]:
+        exact, constraints = random_constraints(whole, part, rng)
+        engine = entered_by(part, 0, limit_raises, RULE)
+        engine.run(1000, Cfrd(1, constraints, np.ones(5)))
+        found = gadget_value(constraints, engine.root_values(BEST)[1])
+        left = [opponent_values(o, part, 1, limit_raises, RULE, best=True) for o in others]
+        least = min(gadget_value(constraints, values) for values in [exact, *left])
+        assert constraints.sum() - 1e-9 <= found
+        assert found <= least + 0.005 * part.reach[0].sum()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_wrong_constraints_are_paid_at_most_by_their_error(seed):
+    """Lemmas 23 to 25 for one subgame, exactly: exploitability rises by at most what constraints
+    exceed best-response values plus what the gadget value exceeds the constraints; and a strategy
+    as good in the gadget as the old one pays at most the sum of all errors."""
+    rng = np.random.default_rng(seed)
+    whole = leduc(seed)
+    before = whole.root_values(BEST)[1].sum()
+    for iterations, part in zip((1, 10, 300, 300), list(subgames(whole))[seed::8], strict=False):
+        exact, constraints = random_constraints(whole, part, rng)
+        engine = entered_by(part, 0, limit_raises, RULE)
+        engine.run(iterations, Cfrd(1, constraints, np.ones(5)))
+        after = leduc(seed)
+        copy_strategy(engine, after, part, (0,), back=True)
+        over = np.maximum(constraints - exact, 0.0).sum()
+        excess = gadget_value(constraints, engine.root_values(BEST)[1]) - constraints.sum()
+        rise = 4 * (after.root_values(BEST)[1].sum() - before)  # a board has chance 1/4
+        assert rise <= over + excess + 1e-9
+        if iterations == 300:
+            assert rise <= np.abs(constraints - exact).sum() + 0.005 * part.reach[0].sum()
 
 
 def test_underestimated_constraints_cost_at_most_what_they_are_off():
