@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 ORACLE := .venv/.oracle
 
-.PHONY: match play test test-slow test-oracle bench lint format clean
+.PHONY: match play leduc test test-slow test-oracle bench lint format clean
 
 match: $(INSTALLED)  ## two agents play heads-up no-limit hold'em
 	$(BIN)/deepstack match "agents=[call,random]" hands=10000 seed=1 \
@@ -12,6 +12,14 @@ match: $(INSTALLED)  ## two agents play heads-up no-limit hold'em
 
 play: $(INSTALLED)  ## you against an agent
 	$(BIN)/deepstack play log=runs/play/play.log result=runs/play/result.json
+
+leduc: $(INSTALLED)  ## a value network for no-limit Leduc from nothing, played and measured
+	$(BIN)/python -m data_gen stage=leduc_start samples=30000 seed=1 out=runs/leduc/data \
+		executor=processes workers=2
+	$(BIN)/python -m train stage=leduc_start net=mlp data=runs/leduc/data minutes=2.5 \
+		out=runs/leduc/network
+	$(BIN)/deepstack experiment nolimit_leduc "leaves=[network,equity]" grid=0 \
+		network=runs/leduc/network/leduc_start.safetensors result=runs/leduc/result.json
 
 test: $(INSTALLED) lint  ## lint, types, layers and the quick tests
 	$(BIN)/pytest -q

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from deepstack.cards.notation import hand_index
 from deepstack.game.definition import Game
 from deepstack.game.state import Action, State
-from deepstack.resolve.continual import Decision, Resolver, Settings
+from deepstack.resolve.continual import Carried, Decision, Resolver, Settings
 from deepstack.resolve.lookahead import MakeLeaves, Solve
 from deepstack.run.errors import InputError
 from deepstack.solver.rules import update_rule
@@ -110,18 +110,18 @@ class ResolverAgent:
             raise InputError(f"state {state}: nobody is to act")
         resolver = self._resolvers[state.actor]
         carried = resolver.start()
-        for before, action in [*resolver.history(state), (state, None)]:
-            key = (resolver.seat, f"{before} {before.board}")
-            decision = self._decided.get(key)
-            if decision is None:
-                decision = resolver.decide(carried, before)
-                self._decided[key] = decision
-                if len(self._decided) > REMEMBERED:
-                    self._decided.popitem(last=False)
-            self._decided.move_to_end(key)
-            if action is not None:
-                carried = decision.after(action)
-        return decision
+        for before, action in resolver.history(state):
+            carried = self._remembered(resolver, carried, before).after(action)
+        return self._remembered(resolver, carried, state)
+
+    def _remembered(self, resolver: Resolver, carried: Carried, state: State) -> Decision:
+        key = (resolver.seat, f"{state} {state.board}")
+        if key not in self._decided:
+            self._decided[key] = resolver.decide(carried, state)
+            if len(self._decided) > REMEMBERED:
+                self._decided.popitem(last=False)
+        self._decided.move_to_end(key)
+        return self._decided[key]
 
 
 def _by_round(numbers: int | Sequence[int], round_: int) -> int:
@@ -142,8 +142,8 @@ def _leaves(game: Game, network: str | None) -> MakeLeaves | None:
     if network is None:
         return None
     from deepstack.values.checkpoint import load_network
+    from deepstack.values.fast import FastMlp
     from deepstack.values.leaves import NetworkLeaves
-    from deepstack.values.model import numpy_forward
     from deepstack.values.networks import shipped
 
     if network == "auto":
@@ -151,9 +151,9 @@ def _leaves(game: Game, network: str | None) -> MakeLeaves | None:
         if not names:
             return None
         network = names[0]
-    evaluate = numpy_forward(load_network(network))
+    fast = FastMlp(load_network(network))
 
     def make(state: State, raises: Raises) -> NetworkLeaves:
-        return NetworkLeaves(evaluate, game)
+        return NetworkLeaves(fast, game)
 
     return make

@@ -38,12 +38,12 @@ def _leaves(kind: str, config: DictConfig, game: Game) -> MakeLeaves:
     if kind == "equity":
         return lambda state, raises: EquityLeaves()
     from deepstack.values.checkpoint import load_network
-    from deepstack.values.model import numpy_forward
+    from deepstack.values.fast import FastMlp
 
-    evaluate = numpy_forward(load_network(str(config.network)))
+    fast = FastMlp(load_network(str(config.network)))
 
     def network(state: State, raises: Raises) -> RoundEvaluator:
-        return NetworkLeaves(evaluate, game)
+        return NetworkLeaves(fast, game)
 
     return network
 
@@ -72,7 +72,7 @@ def run(config: DictConfig, progress: Progress) -> dict[str, Any]:
     game = load_game(GAME)
     ante = game.blinds[0]
     figures: dict[str, Any] = {"game": game.name, "ante": ante, "stack": game.stacks[0]}
-    responders = {"menu": None}
+    responders: dict[str, Raises | None] = {"menu": None}
     if int(config.grid):
         responders["grid"] = grid_raises(int(config.grid))
     for kind in config.leaves:

@@ -176,7 +176,8 @@ def turn_river_section(results: Mapping[str, Result], plots: Path) -> list[str]:
         "Random turn spots of no-limit hold'em (fold, call, pot, all-in) are solved to the end.",
         "Then every river is solved again from what is carried out of the turn: one's own range,",
         "and a value for every hand of the opponent. Both whole strategies meet the same exact",
-        "best response; the cost is the difference. Per cent of the pot.",
+        "best response; the cost is the difference, in per cent of the pot. It is negative where",
+        "rivers solved by themselves are more accurate than they were as parts of the turn.",
     ]
     if "turn_river_resolving" not in results:
         return lines

@@ -6,9 +6,7 @@ For a hand h at the end of a round, with both ranges of sum 1 and values in pots
 
 where m(c) is the opponent's mass that c leaves possible, V_c the value at the start of the next
 round for the two ranges without the hands that c rules out, each normalised again, and chance is
-that of a deal given two hands: 1/44 for a river, 1/45 for a turn, 1/17,296 for a flop. The opponent's
-hands that clash with h need no care of their own: V_c is weighted by the opponent's range and zero
-for hands that clash.
+that of a deal given two hands: 1/44 for a river, 1/45 for a turn, 1/17,296 for a flop.
 
 ``mean_values`` works on tensors of any device, in pieces; ``mean_values_plain`` is what it means.
 Where there are too many deals, a random selection estimates the mean without bias.
@@ -80,6 +78,7 @@ def next_deals(
     """
     game = inputs.game
     given = np.asarray(boards)
+    given = given if given.size else given.astype(np.int64)  # a list without cards has no kind
     before = given.shape[1] if given.ndim == 2 else -1
     rounds = [game.board_size(r) for r in range(game.rounds)]
     if inputs.cards not in rounds[1:] or before != rounds[rounds.index(inputs.cards) - 1]:
@@ -145,6 +144,29 @@ def normalised(reach: Tensor) -> tuple[Tensor, Tensor]:
     return torch.addcmul(even[..., None], reach, share[..., None]), mass
 
 
+def in_pieces(
+    values: StartValues, situations: Situations, evaluations: int | None = None
+) -> Tensor:
+    """Values [N, 2, H] of situations, so many at a time."""
+    count = len(situations.ranges)
+    size = _piece(situations.ranges, evaluations)
+    if count <= size:
+        return values(situations)
+    found = torch.empty_like(situations.ranges)
+    for first in range(0, count, size):
+        rows = slice(first, first + size)
+        place, fraction = situations.place[rows], situations.pot_fraction[rows]
+        part = Situations(situations.ranges[rows], fraction, place, situations.tables)
+        found[rows] = values(part)
+    return found
+
+
+def _piece(ranges: Tensor, evaluations: int | None) -> int:
+    if evaluations is not None:
+        return max(1, evaluations)
+    return EVALUATIONS if ranges.device.type == "cpu" else DEVICE_EVALUATIONS
+
+
 def mean_values(
     values: StartValues,
     deals: Deals,
@@ -165,10 +187,9 @@ def mean_values(
         evaluations: how many situations are asked about at a time.
     """
     _, count, after = deals.place.shape
-    if evaluations is None:
-        evaluations = EVALUATIONS if ranges.device.type == "cpu" else DEVICE_EVALUATIONS
+    size = _piece(ranges, evaluations)
     # as many situations at a time as go with all their deals, or one with some of its deals
-    group, step = max(1, evaluations // count), min(count, max(1, evaluations))
+    group, step = max(1, size // count), min(count, size)
     total = torch.zeros_like(ranges)
     for first in range(0, len(ranges), group):
         rows = slice(first, first + group)
@@ -180,9 +201,7 @@ def mean_values(
             given = here[:, None].expand(-1, c, -1, -1)
             given = given.gather(3, place[:, :, None].expand(-1, -1, 2, -1))
             after_deal, mass = normalised(given)  # [n, c, 2, H'], [n, c, 2]
-            numbers = which[:, None] * count + torch.arange(
-                begin, begin + c, device=which.device
-            )
+            numbers = which[:, None] * count + torch.arange(begin, begin + c, device=which.device)
             said = values(
                 Situations(
                     after_deal.reshape(n * c, 2, after),

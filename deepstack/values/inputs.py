@@ -145,7 +145,7 @@ def check_boards(game: Game, cards: int, boards: npt.ArrayLike) -> Ints:
         shape = "x".join(map(str, array.shape))
         raise InputError(f"boards {array.dtype} {shape}: expected integers [B, {cards}]")
     array = array.astype(np.int64)
-    if array.size and not (0 <= array.min() and array.max() < len(game.deck)):
+    if array.size and not (array.min() >= 0 and array.max() < len(game.deck)):
         raise InputError(f"boards: expected cards from 0 to {len(game.deck) - 1}")
     ordered = np.sort(array, axis=1)
     if (ordered[:, 1:] == ordered[:, :-1]).any():

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -116,22 +117,31 @@ class NoisyLeaves:
         return result
 
 
-Evaluate = Callable[[Floats, npt.NDArray[np.int64], Floats], Floats]
-"""Values [N, 2, hands] in pots of situations: ranges [N, 2, hands] that sum to one each, a number
-for the board's last card [N], and the pot [N] as a fraction of both stacks."""
+class SmallNetwork(Protocol):
+    """A start-of-round network of a small game (``deepstack.values.fast``)."""
+
+    def bind(
+        self, board: npt.ArrayLike, pot_fraction: npt.ArrayLike
+    ) -> Callable[[npt.NDArray[np.float32]], npt.NDArray[np.float32]]:
+        """For N rows with a board card and a pot, as a share of both stacks: ranges
+        [N, 2, hands] that sum to one each, to values [N, 2, hands] in pots."""
+        ...
+
+
+FLOOR = 1e-6
+"""How much of a range is spread over all hands, so that two ranges can always coexist."""
 
 
 @dataclass
 class NetworkLeaves:
     """A start-of-round network, asked for every next card and averaged: the published form.
 
-    For small games: every next card is asked at once, over all hands of the game. A called all-in
-    is valued by its equity.
+    For small games with one board card: every next card is asked at once, over all hands of the
+    game. A called all-in is valued by its equity.
     """
 
-    evaluate: Evaluate
+    network: SmallNetwork
     game: Game
-    _equity: EquityLeaves = field(default_factory=EquityLeaves)
 
     def values(self, leaves: Leaves, reach: Floats) -> Floats:
         plan, game = self._plan(leaves), self.game
@@ -140,37 +150,41 @@ class NetworkLeaves:
         full[:, :, plan.hands] = reach[:, 0]
         all_in = full[::-1, plan.all_in] @ plan.equity * plan.chips
         result[:, 0, plan.all_in] = all_in[:, :, plan.hands]
+        if not len(plan.playing):
+            return result
         given = full[:, plan.playing, None] * plan.live  # [2, L, C, hands]
-        answer = self._ask(given.reshape(2, -1, game.hands), plan.cards, plan.pots)
+        answer = _ask(plan.ask, given.reshape(2, -1, game.hands), plan.even, plan.pots)
         means = np.einsum("plch,ch->plh", answer.reshape(given.shape), plan.weight)
         result[:, 0, plan.playing] = means[:, :, plan.hands]
         return result
 
     def card_values(self, state: State, reach: Floats) -> Floats:
         if state.actor is None:
-            return self._equity.card_values(state, reach)
-        count = reach.shape[1]
+            return EquityLeaves().card_values(state, reach)
+        count, game = reach.shape[1], self.game
         cards, pots = np.full(count, state.board[-1]), np.full(count, float(state.pot))
-        live = ~blocked(state.board, len(self.game.deck), self.game.hole_cards)
-        return self._ask(np.asarray(reach, np.float64), cards, pots) * live
-
-    def _ask(self, reach: Floats, cards: npt.NDArray[np.int64], pots: Floats) -> Floats:
-        """Chips [2, N, hands] for ranges [2, N, hands] that are not normalised."""
-        mass = reach.sum(axis=2)
-        ranges = reach / np.maximum(mass, 1e-30)[..., None]
-        empty = mass <= 0
-        if empty.any():  # nobody comes here with this range: any will do
-            ranges[empty] = 1.0 / reach.shape[2]
-        stacks = float(sum(self.game.stacks))
-        values = self.evaluate(ranges.transpose(1, 0, 2), cards, pots / stacks)
-        return values.transpose(1, 0, 2) * (pots * mass[::-1])[..., None]
+        live = 1.0 - blocked(state.board, len(game.deck), game.hole_cards)
+        ask = self.network.bind(cards, pots / sum(game.stacks))
+        even = np.tile(live / live.sum(), (count, 1))
+        return _ask(ask, np.asarray(reach, np.float64) * live, even, pots) * live
 
     def _plan(self, leaves: Leaves) -> _Plan:
         if self._last is None or self._last[0] is not leaves:
-            self._last = (leaves, _plan(self.game, leaves))
+            self._last = (leaves, _plan(self.network, self.game, leaves))
         return self._last[1]
 
     _last: tuple[Leaves, _Plan] | None = None
+
+
+def _ask(ask: Callable[..., Floats], reach: Floats, even: Floats, pots: Floats) -> Floats:
+    """Chips [2, N, hands] for ranges [2, N, hands] that are not normalised."""
+    mass = reach.sum(axis=2)
+    some = mass > 0  # where nobody comes with this range, any will do
+    scale = np.where(some, 1 - FLOOR, 0.0) / np.where(some, mass, 1.0)
+    ranges = reach * scale[..., None]
+    ranges += np.where(some, FLOOR, 1.0)[..., None] * even
+    values = ask(ranges.transpose(1, 0, 2).astype(np.float32))
+    return values.transpose(1, 0, 2) * (pots * mass[::-1])[..., None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,17 +198,26 @@ class _Plan:
     chips: Floats  # [all-ins, 1]
     live: Floats  # [C, hands]
     weight: Floats  # [C, hands] the chance of a card where it is possible
-    cards: npt.NDArray[np.int64]  # [L × C]
+    ask: Callable[..., Floats]
+    even: Floats  # [L × C, hands] every hand that a board allows, alike
     pots: Floats  # [L × C]
 
 
-def _plan(game: Game, leaves: Leaves) -> _Plan:
+def _nothing(ranges: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    raise AssertionError("no leaf with chips behind was asked about")
+
+
+def _plan(network: SmallNetwork, game: Game, leaves: Leaves) -> _Plan:
     states, board = leaves.states, tuple(int(card) for card in leaves.boards[0])
     behind = np.array([min(game.stacks) > max(state.spent) for state in states])
     playing, all_in = np.nonzero(behind)[0], np.nonzero(~behind)[0]
     next_cards = deals(game, board)
     cards = np.array([after[-1] for after in next_cards.boards])
     pots = np.array([float(states[i].pot) for i in playing])
+    ask = _nothing
+    if len(playing):
+        shares = np.repeat(pots, len(cards)) / sum(game.stacks)
+        ask = network.bind(np.tile(cards, len(playing)), shares)
     chips = np.array([[float(min(states[i].spent))] for i in all_in]).reshape(-1, 1)
     return _Plan(
         leaves.hands[0],
@@ -204,6 +227,7 @@ def _plan(game: Game, leaves: Leaves) -> _Plan:
         chips,
         next_cards.live,
         next_cards.chance * next_cards.live,
-        np.tile(cards, len(playing)),
+        ask,
+        np.tile(next_cards.live / next_cards.live.sum(axis=1, keepdims=True), (len(playing), 1)),
         np.repeat(pots, len(cards)),
     )

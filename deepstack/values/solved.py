@@ -21,7 +21,6 @@ from deepstack.solver.leaves import Leaves
 from deepstack.solver.rules import CFR_PLUS, UpdateRule
 from deepstack.tree.betting import Raises
 
-
 LEAST = 1e-9
 """Least weight of a hand as a share of the largest: ranges must be able to coexist."""
 

@@ -21,17 +21,24 @@ LEDUC, NOLIMIT = load_game("leduc"), load_game("nolimit_leduc")
 FCPA = load_menu("fcpa").raises
 
 
-def some_network(ranges, cards, pots):
+class SomeNetwork:
     """A smooth function of everything that a network sees, the same in every process."""
-    rng = np.random.default_rng(5)
-    x = np.concatenate([ranges.reshape(len(ranges), -1), np.eye(6)[cards], pots[:, None]], axis=1)
-    hidden = np.tanh(x @ rng.normal(0, 1, (19, 16)))
-    return (hidden @ rng.normal(0, 1, (16, 12))).reshape(-1, 2, 6)
+
+    def bind(self, cards, pots):
+        rng = np.random.default_rng(5)
+        first, second = rng.normal(0, 1, (19, 16)), rng.normal(0, 1, (16, 12))
+        seen = np.concatenate([np.eye(6)[cards], np.asarray(pots)[:, None]], axis=1)
+
+        def evaluate(ranges):
+            x = np.concatenate([ranges.reshape(len(ranges), -1), seen], axis=1)
+            return (np.tanh(x @ first) @ second).reshape(-1, 2, 6)
+
+        return evaluate
 
 
 EVALUATORS = {
     "equity": lambda state: EquityLeaves(),
-    "network": lambda state: NetworkLeaves(some_network, NOLIMIT),
+    "network": lambda state: NetworkLeaves(SomeNetwork(), NOLIMIT),
     "noisy": lambda state: NoisyLeaves(EquityLeaves(), 30.0, 4),
     "solved": lambda state: SolvedLeaves(state, FCPA, iterations=150),
 }
@@ -63,7 +70,8 @@ def test_the_mean_over_cards_is_the_mean_of_the_cards(name):
             else:
                 values = evaluator.card_values(start, given)
             expected[:, :, number] += next_cards.chance * values * live
-    tolerance = 1e-9 if name != "solved" else 3.0  # chips; two ways to solve to 150 iterations
+    # chips: networks see float32, and there are two ways to solve to 150 iterations
+    tolerance = {"solved": 3.0, "network": 1e-2}.get(name, 1e-9)
     np.testing.assert_allclose(found, expected, atol=tolerance)
 
 
@@ -73,7 +81,7 @@ def test_values_grow_with_the_opponents_reach(name):
     root, leaves, reach = leaves_and_reach(2)
     once = EVALUATORS[name](root).values(leaves, reach)
     twice = EVALUATORS[name](root).values(leaves, 2 * reach)
-    np.testing.assert_allclose(twice, 2 * once, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(twice, 2 * once, rtol=1e-5, atol=1e-3)
 
 
 def test_checking_to_the_end_is_worth_the_equity():
