@@ -11,7 +11,9 @@ METHODS = (
     "continual_leduc",
     "large_limit",
     "matrix_slopes",
+    "nolimit_leduc",
     "table_2_1",
+    "theorem12",
     "tree_slopes",
     "turn_river_resolving",
 )

@@ -39,6 +39,8 @@ EXPERIMENTS = {
     "cfrd_leduc": Experiment("CFR-D in Leduc hold'em", "Burch, sections 5.2, 5.3"),
     "turn_river_resolving": Experiment("re-solving rivers of solved turns", "–"),
     "continual_leduc": Experiment("continual re-solving in Leduc hold'em", "Burch, chapter 6"),
+    "theorem12": Experiment("wrong values at the leaves", "Burch, theorem 12"),
+    "nolimit_leduc": Experiment("a value network in no-limit Leduc", "DeepStack's Leduc code"),
 }
 
 HEAD = """# Results

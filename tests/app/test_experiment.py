@@ -30,7 +30,11 @@ SMALL = {
     "rhode_island": "game=leduc target=0.01",
     "holdem_2_4": "game=leduc iterations=20",
     "table_2_1": "game=leduc",
-    "continual_leduc": "game=kuhn iterations=[3] gadgets=[cfrd]",
+    "continual_leduc": "whole.iterations=[3] whole.gadgets=[cfrd] whole.carry=[best]"
+    " limited.iterations=[2] limited.gadgets=[cfrd] limited.carry=[best+gift]"
+    " long.iterations=[3] leaf_iterations=2 snapshots=2",
+    "theorem12": "iterations=3 leaf_iterations=2 errors=[0,1] draws=1 snapshots=2",
+    "nolimit_leduc": "iterations=[3,3] leaf_iterations=2 grid=500 snapshots=2",
     "abstract_leduc": "abstract_iterations=20 iterations=[2,4] coin_flip=[0.5]",
     "cfrd_leduc": "iterations=[1,3] subgame_iterations=5 gadget_iterations=5",
     "turn_river_resolving": "spots=1 target=5% river_iterations=2",
@@ -63,6 +67,7 @@ def test_a_shortened_run_of_every_experiment_and_the_report():
     assert "not run" not in Path("docs/results.md").read_text().replace("| not run", "")
     assert {file.name for file in Path("docs/results").iterdir()} == {
         "slopes.png", "rules.png", "solved.png", "abstract.png", "cfrd.png", "continual.png",
+        "theorem12.png",
     }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from deepstack.run.results import Result, read_result
 
 ROOT = Path(__file__).resolve().parents[2]
 PNG = b"\x89PNG"
-PLOTS = ("slopes", "rules", "solved", "abstract", "cfrd", "continual")
+PLOTS = ("slopes", "rules", "solved", "abstract", "cfrd", "continual", "theorem12")
 
 
 def result(name: str, figures: dict, **config: object) -> Result:
@@ -97,6 +97,21 @@ def results() -> dict[str, Result]:
         },
         "continual_leduc": {
             "exploitability": {"cfrd": {"best": {"30": 0.1, "100": 0.02}, "average": {"30": 0.2}}},
+            "limited": {"max_margin": {"mean": {"30": 0.3}}},
+        },
+        "theorem12": {
+            "exploitability": {"0": 0.02, "0.1": 0.04, "1": 0.3},
+            "least": {"0": 0.02, "0.1": 0.03, "1": 0.2},
+            "most": {"0": 0.02, "0.1": 0.05, "1": 0.4},
+            "bound": {"resolves": 4, "leaves": 30, "slope": 270},
+        },
+        "nolimit_leduc": {
+            "exact_leaf": {
+                "chips": 1.5,
+                "percent_of_ante": 1.5,
+                "grid": {"chips": 2.25, "percent_of_ante": 2.25},
+            },
+            "equity_leaf": {"chips": 26.9, "percent_of_ante": 26.9},
         },
     }
     config = {"rule": {"algorithm": "dcfr", "gamma": 3.0}, "dtype": "float32"}
@@ -126,6 +141,11 @@ def test_figures_stand_beside_the_published_ones(results, tmp_path):
     assert rows_of(page, "Jh8dAd7s")[0][1:] == ["2.05", "0.049", "0.061", "+0.012", "31.4"]
     assert "Mean cost +0.012 %, worst +0.050 %, of 1 spots; the bar is 0.5 %." in page
     assert [row[2:] for row in rows_of(page, "CFR-D")] == [["0.10000", "0.02000"], ["0.20000", "–"]]
+    assert rows_of(page, "maximal margin")[0][1:] == ["mean over iterations", "0.30000"]
+    assert rows_of(page, "0.1")[0][1:] == ["0.0400", "0.0300", "0.0500", "27.02"]
+    solved = rows_of(page, "the second round, solved")
+    assert solved[0][1:] == ["1.50", "1.50 %", "2.25", "2.25 %"]
+    assert rows_of(page, "equity, as if")[0][3:] == ["–", "–"]
     assert rows_of(page, "update rule")[0][1] == "dcfr, gamma=3.0"
     goal = [row for row in rows_of(page, "[2-4] hold'em") if "goal" in row[1]]
     assert goal == [["[2-4] hold'em", "5 mbb/g (the goal)", "100", "60.0"]]
