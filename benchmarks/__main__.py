@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("strength", "isomorphism", "solver", "batched", "leduc")
+NAMES = ("strength", "isomorphism", "solver", "batched", "leduc", "resolving")
 
 
 def main(names: list[str]) -> int:

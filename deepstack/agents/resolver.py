@@ -51,7 +51,7 @@ class ResolverAgent:
         bets: MenuSpec = "fcpa",
         algorithm: str = "dcfr_plus",
         rule: Mapping[str, Any] | None = None,
-        iterations: int | Sequence[int] = 200,
+        iterations: int | Sequence[int] = 150,
         omitted: int | Sequence[int] = 0,
         network: str | None = "auto",
         gadget: str = "cfrd",

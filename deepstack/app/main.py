@@ -34,6 +34,7 @@ COMMANDS = {
         "a named reproduction of a published result", "deepstack.app.experiment", named=True
     ),
     "report": Command("the page of results, from the files of experiments", "deepstack.app.report"),
+    "networks": Command("the value networks that come with the package", "deepstack.app.networks"),
     "acpc deal": Command("be the dealer of a match over TCP", "deepstack.app.acpc_deal"),
     "acpc join": Command(
         "sit an agent down at a dealer's table", "deepstack.app.acpc_join", ("host", "port")

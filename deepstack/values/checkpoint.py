@@ -155,9 +155,7 @@ def read_card(where: str | os.PathLike[str]) -> Card:
     return Card(**content)
 
 
-def load_network(
-    where: str | os.PathLike[str], device: torch.device | str = "cpu"
-) -> ValueNetwork:
+def load_network(where: str | os.PathLike[str], device: torch.device | str = "cpu") -> ValueNetwork:
     """The network of a stage (shipped) or of a path, ready to evaluate on a device.
 
     A card that does not belong to this version of the code, or weights that do not belong to their

@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from deepstack.run.errors import InputError
+from deepstack.values.fast_kernels import SmallNet
 from deepstack.values.model import Mlp, ValueNetwork, depth
 
 Floats = npt.NDArray[np.float32]
@@ -33,7 +34,7 @@ class FastMlp:
         body = network.body
         if not isinstance(body, Mlp) or network.inputs.cards != 1:
             raise InputError(
-                f"{network.architecture} for {network.stage}: expected an mlp for boards of one card"
+                f"{network.architecture} for {network.stage}: expected an mlp for one board card"
             )
         self.hands = hands = body.hands
         self.boards = boards = len(network.inputs.game.deck)
@@ -51,7 +52,9 @@ class FastMlp:
             both = torch.eye(2, dtype=torch.float64)
             mass, lead = swap @ torch.kron(both, apart), swap @ torch.kron(both, beats)
             turn = torch.kron(both, torch.eye(hands, dtype=torch.float64)[relabel[board]])
-            see[board] = turn @ torch.cat([torch.eye(2 * hands), mass, lead], 1) @ first[:, : 6 * hands].T
+            see[board] = (
+                turn @ torch.cat([torch.eye(2 * hands), mass, lead], 1) @ first[:, : 6 * hands].T
+            )
             own[board] = turn @ torch.cat([mass @ turn.T, lead @ turn.T], 1)
         self._see = _array(see.reshape(boards * 2 * hands, -1))
         self._own = _array(own.reshape(boards * 2 * hands, -1))
@@ -72,6 +75,33 @@ class FastMlp:
         new = np.where(suit == board_suit, 0, np.where(suit == 0, board_suit, suit))
         return torch.from_numpy(cards - suit + new)
 
+    def arrays(self) -> SmallNet:
+        """The weights as the kernels take them."""
+        width, count = self._see.shape[1], len(self._layers) - 1
+        hidden = np.zeros((count, width, width), np.float32)
+        hidden_bias = np.zeros((count, width), np.float32)
+        for number, (weight, bias) in enumerate(self._layers[:-1]):
+            hidden[number], hidden_bias[number] = weight, bias
+        slopes = np.stack([np.broadcast_to(slope, width) for slope in self._slopes])
+        parts = [self._relabel + self.hands * part for part in range(4)]
+        head, head_bias = self._layers[-1]
+        return SmallNet(
+            see=self._see,
+            own=self._own,
+            slopes=np.ascontiguousarray(slopes),
+            hidden=hidden,
+            hidden_bias=hidden_bias,
+            head=head,
+            head_bias=head_bias,
+            slots=np.ascontiguousarray(np.concatenate(parts, axis=1)),
+        )
+
+    def biases(self, board: npt.ArrayLike, pot_fraction: npt.ArrayLike) -> Floats:
+        """[N, width] what the first layer adds for boards [N] and pots [N]."""
+        boards, pots = np.asarray(board, np.int64), np.asarray(pot_fraction, np.float32)
+        deep = depth(torch.from_numpy(pots)).numpy()
+        return self._board_bias[boards] + np.outer(pots, self._pot) + np.outer(deep, self._depth)
+
     def evaluate(
         self, ranges: npt.ArrayLike, board: npt.ArrayLike, pot_fraction: npt.ArrayLike
     ) -> Floats:
@@ -84,15 +114,12 @@ class FastMlp:
         """
         return self.bind(board, pot_fraction)(np.asarray(ranges, np.float32))
 
-    def bind(
-        self, board: npt.ArrayLike, pot_fraction: npt.ArrayLike
-    ) -> Callable[[Floats], Floats]:
+    def bind(self, board: npt.ArrayLike, pot_fraction: npt.ArrayLike) -> Callable[[Floats], Floats]:
         """``evaluate`` for rows with these boards [N] and pots [N]: ranges in, values out."""
         boards = np.asarray(board, np.int64)
         pots = np.asarray(pot_fraction, np.float32)
         count, hands = len(boards), self.hands
-        deep = depth(torch.from_numpy(pots)).numpy()
-        bias = self._board_bias[boards] + np.outer(pots, self._pot) + np.outer(deep, self._depth)
+        bias = self.biases(boards, pots)
         rows = np.arange(count)
         seen = np.zeros((count, self.boards, 2 * hands), np.float32)
         flat = seen.reshape(count, -1)

@@ -2,8 +2,8 @@
 
 A situation is a public state at the start or the end of a betting round: a board, the pot as a
 share of both stacks, and two ranges that sum to 1 each, over the board's live hands in ascending
-order of hand index. What depends on the board alone (which hands are live, their order of strength,
-ties, buckets) is kept in *tables*: made once for a list of boards on the CPU, moved to the network's
+order of hand index. What depends on the board alone (live hands, their order of strength, ties,
+buckets) is kept in *tables*: made once for a list of boards on the CPU, moved to the network's
 device, and shared by every situation on these boards, so that a lookahead that asks thousands of
 times about the same boards pays only for gathers and products.
 
@@ -156,10 +156,11 @@ def check_boards(game: Game, cards: int, boards: npt.ArrayLike) -> Ints:
 def live_hands(game: Game, boards: Ints) -> Ints:
     """Hands that share no card with the board [B, C], ascending: int64 [B, H]."""
     held = _hands_of_card(game)
-    blocked = held[boards].any(axis=1) if boards.shape[1] else np.zeros((1, game.hands), bool)
-    count = game.hands - int(blocked[0].sum()) if len(boards) else 0
-    blocked = np.broadcast_to(blocked, (len(boards), game.hands))
-    return np.nonzero(~blocked)[1].reshape(len(boards), count)
+    live = np.ones((len(boards), game.hands), bool)
+    for cards in boards.T:
+        live &= ~held[cards]
+    count = int(live[0].sum()) if len(boards) else 0
+    return np.nonzero(live)[1].reshape(len(boards), count)
 
 
 @lru_cache(maxsize=8)
@@ -188,7 +189,7 @@ def hand_parts(game: Game, boards: Ints, hands: Ints) -> Parts:
     """
     if game.hands > MOST_HANDS:
         raise InputError(
-            f"game {game.name}: {game.hands} hands, expected at most {MOST_HANDS} for inputs by hand"
+            f"game {game.name}: {game.hands} hands, expected at most {MOST_HANDS} for this input"
         )
     suits, count = len(game.deck.suits), len(boards)
     suit = boards[:, :1] % suits if boards.shape[1] else np.zeros((count, 1), np.int64)

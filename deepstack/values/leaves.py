@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,8 @@ from deepstack.game.definition import Game
 from deepstack.game.state import State
 from deepstack.solver.leaves import Leaves, RoundEvaluator
 from deepstack.values.equity import equity_matrix
+from deepstack.values.fast import FastMlp
+from deepstack.values.fast_kernels import leaf_values
 
 Floats = npt.NDArray[np.floating]
 
@@ -117,44 +118,59 @@ class NoisyLeaves:
         return result
 
 
-class SmallNetwork(Protocol):
-    """A start-of-round network of a small game (``deepstack.values.fast``)."""
-
-    def bind(
-        self, board: npt.ArrayLike, pot_fraction: npt.ArrayLike
-    ) -> Callable[[npt.NDArray[np.float32]], npt.NDArray[np.float32]]:
-        """For N rows with a board card and a pot, as a share of both stacks: ranges
-        [N, 2, hands] that sum to one each, to values [N, 2, hands] in pots."""
-        ...
-
-
 FLOOR = 1e-6
 """How much of a range is spread over all hands, so that two ranges can always coexist."""
 
 
-@dataclass
 class NetworkLeaves:
     """A start-of-round network, asked for every next card and averaged: the published form.
 
     For small games with one board card: every next card is asked at once, over all hands of the
-    game. A called all-in is valued by its equity.
+    game. A called all-in is valued by its equity. ``plain_values`` says the same as ``values``.
     """
 
-    network: SmallNetwork
-    game: Game
+    def __init__(self, network: FastMlp, game: Game) -> None:
+        self.network, self.game = network, game
+        self._net = network.arrays()
+        self._last: tuple[Leaves, _Plan] | None = None
 
     def values(self, leaves: Leaves, reach: Floats) -> Floats:
+        plan, out = self._plan(leaves), np.empty(reach.shape)
+        leaf_values(
+            self._net,
+            np.ascontiguousarray(reach, np.float64),
+            plan.hands,
+            plan.playing,
+            plan.all_in,
+            plan.equity,
+            plan.chips,
+            plan.cards,
+            plan.live,
+            plan.chance,
+            plan.pots,
+            plan.bias,
+            FLOOR,
+            out,
+        )
+        return out
+
+    def plain_values(self, leaves: Leaves, reach: Floats) -> Floats:
+        """``values`` by whole arrays."""
         plan, game = self._plan(leaves), self.game
         result = np.empty(reach.shape)
         full = np.zeros((2, reach.shape[2], game.hands))
         full[:, :, plan.hands] = reach[:, 0]
         all_in = full[::-1, plan.all_in] @ plan.equity * plan.chips
         result[:, 0, plan.all_in] = all_in[:, :, plan.hands]
-        if not len(plan.playing):
+        cards, count = plan.cards, len(plan.playing)
+        if not count:
             return result
         given = full[:, plan.playing, None] * plan.live  # [2, L, C, hands]
-        answer = _ask(plan.ask, given.reshape(2, -1, game.hands), plan.even, plan.pots)
-        means = np.einsum("plch,ch->plh", answer.reshape(given.shape), plan.weight)
+        pots = np.repeat(plan.pots, len(cards))
+        ask = self.network.bind(np.tile(cards, count), pots / sum(game.stacks))
+        even = np.tile(plan.live / plan.live.sum(axis=1, keepdims=True), (count, 1))
+        answer = _ask(ask, given.reshape(2, -1, game.hands), even, pots)
+        means = (answer.reshape(given.shape) * plan.live).sum(axis=2) * plan.chance
         result[:, 0, plan.playing] = means[:, :, plan.hands]
         return result
 
@@ -172,8 +188,6 @@ class NetworkLeaves:
         if self._last is None or self._last[0] is not leaves:
             self._last = (leaves, _plan(self.network, self.game, leaves))
         return self._last[1]
-
-    _last: tuple[Leaves, _Plan] | None = None
 
 
 def _ask(ask: Callable[..., Floats], reach: Floats, even: Floats, pots: Floats) -> Floats:
@@ -196,38 +210,30 @@ class _Plan:
     all_in: npt.NDArray[np.int64]
     equity: Floats  # [hands, hands] of the opponent's hands for ours
     chips: Floats  # [all-ins, 1]
+    cards: npt.NDArray[np.int64]  # [C]
     live: Floats  # [C, hands]
-    weight: Floats  # [C, hands] the chance of a card where it is possible
-    ask: Callable[..., Floats]
-    even: Floats  # [L × C, hands] every hand that a board allows, alike
-    pots: Floats  # [L × C]
+    chance: float
+    pots: Floats  # [playing]
+    bias: Floats  # [playing × C, width]
 
 
-def _nothing(ranges: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    raise AssertionError("no leaf with chips behind was asked about")
-
-
-def _plan(network: SmallNetwork, game: Game, leaves: Leaves) -> _Plan:
+def _plan(network: FastMlp, game: Game, leaves: Leaves) -> _Plan:
     states, board = leaves.states, tuple(int(card) for card in leaves.boards[0])
     behind = np.array([min(game.stacks) > max(state.spent) for state in states])
     playing, all_in = np.nonzero(behind)[0], np.nonzero(~behind)[0]
     next_cards = deals(game, board)
     cards = np.array([after[-1] for after in next_cards.boards])
     pots = np.array([float(states[i].pot) for i in playing])
-    ask = _nothing
-    if len(playing):
-        shares = np.repeat(pots, len(cards)) / sum(game.stacks)
-        ask = network.bind(np.tile(cards, len(playing)), shares)
-    chips = np.array([[float(min(states[i].spent))] for i in all_in]).reshape(-1, 1)
+    shares = np.repeat(pots, len(cards)) / sum(game.stacks)
     return _Plan(
-        leaves.hands[0],
+        np.ascontiguousarray(leaves.hands[0]),
         playing,
         all_in,
-        equity_matrix(game, board).T.astype(np.float64),
-        chips,
+        np.ascontiguousarray(equity_matrix(game, board).T, np.float64),
+        np.array([float(min(states[i].spent)) for i in all_in]).reshape(-1, 1),
+        cards,
         next_cards.live,
-        next_cards.chance * next_cards.live,
-        ask,
-        np.tile(next_cards.live / next_cards.live.sum(axis=1, keepdims=True), (len(playing), 1)),
-        np.repeat(pots, len(cards)),
+        next_cards.chance,
+        pots,
+        network.biases(np.tile(cards, len(playing)), shares),
     )

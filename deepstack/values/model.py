@@ -60,7 +60,7 @@ class Body(nn.Module):
 class MlpSettings:
     """Hidden layers and their width."""
 
-    hidden: int = 64
+    hidden: int = 128
     layers: int = 3
 
 
@@ -130,7 +130,7 @@ class Paper(Body):
 class QuantileSettings:
     """Bins of the quantile axis, channels, residual blocks and the width of their kernels."""
 
-    bins: int = 128
+    bins: int = 64
     channels: int = 64
     blocks: int = 8
     kernel: int = 3
@@ -146,6 +146,7 @@ class QuantileConv(Body):
 
     inputs = "order"
     features = 9
+    edges: Tensor
 
     def __init__(self, settings: QuantileSettings, inputs: Inputs) -> None:
         super().__init__()
@@ -206,7 +207,7 @@ class QuantileBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         inner = self.near(x) + self.mean(x.mean(2))[:, :, None]
-        return x + self.mix(nn.functional.gelu(inner, approximate="tanh"))
+        return x + self.mix(torch.relu(inner))
 
 
 def _tail(share: Tensor) -> Tensor:

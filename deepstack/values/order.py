@@ -45,7 +45,7 @@ def order_sums(situations: Situations, edges: Tensor) -> Sums:
     opponent = ranges.flip(1)
 
     card_hands = situations.part("card_hands")
-    live = int(round((1 + (1 + 4 * card_hands.shape[1]) ** 0.5) / 2))
+    live = round((1 + (1 + 4 * card_hands.shape[1]) ** 0.5) / 2)
     by_card = _pick(opponent, card_hands).view(count, 2, live, live - 1)
     card_running = _from_zero(by_card.cumsum(3)).view(count, 2, live * live)
     card_first = _pick(card_running, situations.part("card_first")).view(count, 2, hands, 2).sum(3)

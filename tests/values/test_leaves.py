@@ -14,31 +14,22 @@ from deepstack.solver.rules import CFR_PLUS
 from deepstack.tree.betting import build_betting, limit_raises
 from deepstack.tree.menus import load_menu
 from deepstack.values.equity import equity_matrix
+from deepstack.values.fast import FastMlp
 from deepstack.values.leaves import EquityLeaves, NetworkLeaves, NoisyLeaves, deals
+from deepstack.values.model import build_network
 from deepstack.values.solved import SolvedLeaves
 
 LEDUC, NOLIMIT = load_game("leduc"), load_game("nolimit_leduc")
 FCPA = load_menu("fcpa").raises
 
 
-class SomeNetwork:
-    """A smooth function of everything that a network sees, the same in every process."""
-
-    def bind(self, cards, pots):
-        rng = np.random.default_rng(5)
-        first, second = rng.normal(0, 1, (19, 16)), rng.normal(0, 1, (16, 12))
-        seen = np.concatenate([np.eye(6)[cards], np.asarray(pots)[:, None]], axis=1)
-
-        def evaluate(ranges):
-            x = np.concatenate([ranges.reshape(len(ranges), -1), seen], axis=1)
-            return (np.tanh(x @ first) @ second).reshape(-1, 2, 6)
-
-        return evaluate
+def some_network():
+    return FastMlp(build_network("leduc_start", "mlp", {"hidden": 24, "layers": 2}, seed=5))
 
 
 EVALUATORS = {
     "equity": lambda state: EquityLeaves(),
-    "network": lambda state: NetworkLeaves(SomeNetwork(), NOLIMIT),
+    "network": lambda state: NetworkLeaves(some_network(), NOLIMIT),
     "noisy": lambda state: NoisyLeaves(EquityLeaves(), 30.0, 4),
     "solved": lambda state: SolvedLeaves(state, FCPA, iterations=150),
 }
@@ -73,6 +64,15 @@ def test_the_mean_over_cards_is_the_mean_of_the_cards(name):
     # chips: networks see float32, and there are two ways to solve to 150 iterations
     tolerance = {"solved": 3.0, "network": 1e-2}.get(name, 1e-9)
     np.testing.assert_allclose(found, expected, atol=tolerance)
+
+
+def test_the_kernel_of_a_network_is_its_plain_form():
+    _, leaves, reach = leaves_and_reach(6)
+    reach[1, 0, 3] = 0  # somebody never comes
+    reach[0, 0, 1, 1:] = 0  # or with one hand only
+    evaluator = NetworkLeaves(some_network(), NOLIMIT)
+    fast, plain = evaluator.values(leaves, reach), evaluator.plain_values(leaves, reach)
+    np.testing.assert_allclose(fast, plain, rtol=1e-4, atol=1e-2)  # float32, chips
 
 
 @pytest.mark.parametrize("name", list(EVALUATORS))

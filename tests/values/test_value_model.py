@@ -1,0 +1,134 @@
+"""Architectures behind one interface: zero-sum values, equivariance, devices, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from deepstack.cards.notation import STANDARD, hand_cards
+from deepstack.run.errors import InputError
+from deepstack.values.inputs import Situations
+from deepstack.values.model import build_network, zero_sum
+
+SMALL = {
+    "paper": {"buckets": 20, "hidden": 12, "layers": 2},
+    "quantile_conv": {"bins": 16, "channels": 8, "blocks": 2},
+}
+BOARDS = np.array([STANDARD.parse(text) for text in ("Td9d6hQc2s", "2c2d2h7s7d")])
+FLOAT32 = 2e-6
+
+
+def stirred(stage, architecture, settings):
+    """A network whose last layers are not zero, as they are at the start of training."""
+    network = build_network(stage, architecture, settings, seed=1)
+    generator = torch.Generator().manual_seed(2)
+    for weights in network.parameters():
+        weights.data += 0.2 * torch.randn(weights.shape, generator=generator)
+    return network
+
+
+def random_ranges(count, hands, seed=1):
+    ranges = np.random.default_rng(seed).random((count, 2, hands)) ** 6
+    return (ranges / ranges.sum(axis=2, keepdims=True)).astype(np.float32)
+
+
+@pytest.mark.parametrize("architecture", SMALL)
+def test_what_one_player_wins_the_other_loses(architecture):
+    network = stirred("river_start", architecture, SMALL[architecture])
+    ranges = random_ranges(4, 1081)
+    place, pots = np.array([0, 1, 1, 0]), np.array([0.01, 0.1, 0.5, 0.9])
+    values = network.evaluate(network.tables(BOARDS), place, pots, ranges)
+    assert values.shape == (4, 2, 1081)
+    assert values.std() > 0.01
+    np.testing.assert_allclose((values * ranges).sum(axis=(1, 2)), 0.0, atol=FLOAT32)
+
+
+@pytest.mark.parametrize("architecture", SMALL)
+def test_relabelling_suits_relabels_values(architecture):
+    network = stirred("river_start", architecture, SMALL[architecture])
+    board = BOARDS[:1]
+    suits = np.array([2, 0, 3, 1])
+    cards = np.arange(52) // 4 * 4 + suits[np.arange(52) % 4]
+    here, there = network.tables(board), network.tables(cards[board])
+    moved = np.sort(cards[hand_cards()[here.hands[0].numpy()]], axis=1)
+    index = moved[:, 1] * (moved[:, 1] - 1) // 2 + moved[:, 0]
+    to = np.searchsorted(there.hands[0].numpy(), index)
+    ranges = random_ranges(1, 1081)
+    other = np.empty_like(ranges)
+    other[:, :, to] = ranges
+    pot = np.array([0.05])
+    values = network.evaluate(here, [0], pot, ranges)
+    found = network.evaluate(there, [0], pot, other)[:, :, to]
+    np.testing.assert_allclose(found, values, atol=1e-5)
+
+
+def test_leduc_boards_of_one_rank_have_the_same_values():
+    network = stirred("leduc_start", "mlp", {"hidden": 10, "layers": 2})
+    tables = network.tables(np.array([[2], [3]]))  # Qh and Qs
+    ranges = random_ranges(1, 5)
+    # live hands are Jh Js Qs Kh Ks, and Jh Js Qh Kh Ks: suits change places
+    other = ranges[:, :, [1, 0, 2, 4, 3]]
+    values = network.evaluate(tables, [0], [0.3], ranges)
+    found = network.evaluate(tables, [1], [0.3], other)
+    np.testing.assert_allclose(found[:, :, [1, 0, 2, 4, 3]], values, atol=FLOAT32)
+
+
+def test_values_do_not_depend_on_the_rest_of_a_batch():
+    network = stirred("river_start", "quantile_conv", SMALL["quantile_conv"])
+    tables, ranges = network.tables(BOARDS), random_ranges(3, 1081)
+    together = network.evaluate(tables, [0, 1, 0], [0.1, 0.2, 0.3], ranges)
+    alone = network.evaluate(tables, [1], [0.2], ranges[1:2])
+    np.testing.assert_allclose(together[1:2], alone, atol=1e-5)
+
+
+def test_zero_sum_takes_half_of_the_surplus_from_each():
+    values = torch.tensor([[[1.0, 3.0], [0.0, 0.0]]])
+    ranges = torch.tensor([[[0.5, 0.5], [0.25, 0.75]]])
+    torch.testing.assert_close(zero_sum(values, ranges), torch.tensor([[[0.0, 2.0], [-1.0, -1.0]]]))
+
+
+def test_zero_sum_by_weights_leaves_alone_what_weighs_nothing():
+    values = torch.tensor([[[1.0, 3.0], [0.0, 0.0]]])
+    ranges = torch.tensor([[[0.5, 0.5], [0.25, 0.75]]])
+    weights = torch.tensor([[[0.0, 2.0], [1.0, 1.0]]])
+    found = zero_sum(values, ranges, weights)
+    assert found[0, 0, 0] == 1.0
+    torch.testing.assert_close((found * ranges).sum(), torch.tensor(0.0))
+
+
+@pytest.mark.parametrize(
+    ("stage", "architecture"), [("river_start", "quantile_conv"), ("river_start", "paper")]
+)
+def test_everything_stays_on_the_networks_device(stage, architecture):
+    """On the device without memory, anything that lived elsewhere would be an error."""
+    network = build_network(stage, architecture, SMALL[architecture]).to("meta")
+    tables = network.tables(BOARDS)
+    situations = Situations(
+        torch.empty(3, 2, 1081, device="meta"),
+        torch.empty(3, device="meta"),
+        torch.empty(3, dtype=torch.int64, device="meta"),
+        tables,
+    )
+    assert network(situations).device.type == "meta"
+
+
+def test_the_same_seed_gives_the_same_weights():
+    first = build_network("leduc_start", "mlp", seed=4).state_dict()
+    torch.manual_seed(99)
+    second = build_network("leduc_start", "mlp", seed=4).state_dict()
+    assert all((first[name] == second[name]).all() for name in first)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("river_start", "resnet", {}), "architecture 'resnet': expected one of mlp"),
+        (("river_start", "paper", {"bins": 3}), "setting 'bins' of paper: expected buckets"),
+        (("river_start", "paper", {"hidden": 0}), "hidden=0 of paper: expected a whole number"),
+        (("river", "paper", {}), "stage 'river': expected one of"),
+    ],
+)
+def test_networks_that_cannot_be_built_are_refused(arguments, reason):
+    with pytest.raises(InputError, match=reason):
+        build_network(*arguments)
