@@ -1,0 +1,1 @@
+"""Trained value networks: ``STAGE.safetensors`` and ``STAGE.json`` (``deepstack.values``)."""
