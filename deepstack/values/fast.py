@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from deepstack.run.errors import InputError
+from deepstack.solver.simd import padded
 from deepstack.values.fast_kernels import SmallNet
 from deepstack.values.model import Mlp, ValueNetwork, depth
 
@@ -77,22 +78,26 @@ class FastMlp:
 
     def arrays(self) -> SmallNet:
         """The weights as the kernels take them."""
-        width, count = self._see.shape[1], len(self._layers) - 1
-        hidden = np.zeros((count, width, width), np.float32)
+        width, count = padded(self._see.shape[1]), len(self._layers) - 1
+        hidden = np.zeros((count, width * width), np.float32)
         hidden_bias = np.zeros((count, width), np.float32)
         for number, (weight, bias) in enumerate(self._layers[:-1]):
-            hidden[number], hidden_bias[number] = weight, bias
-        slopes = np.stack([np.broadcast_to(slope, width) for slope in self._slopes])
+            hidden[number] = _padded(weight, width, width).ravel()
+            hidden_bias[number, : len(bias)] = bias
+        slopes = np.zeros((len(self._slopes), width), np.float32)
+        for number, slope in enumerate(self._slopes):
+            slopes[number, : self._see.shape[1]] = slope
         parts = [self._relabel + self.hands * part for part in range(4)]
         head, head_bias = self._layers[-1]
+        wide = padded(len(head_bias))
         return SmallNet(
-            see=self._see,
+            see=_padded(self._see, len(self._see), width).ravel(),
             own=self._own,
-            slopes=np.ascontiguousarray(slopes),
+            slopes=slopes,
             hidden=hidden,
             hidden_bias=hidden_bias,
-            head=head,
-            head_bias=head_bias,
+            head=_padded(head, width, wide).ravel(),
+            head_bias=_padded(head_bias[None], 1, wide)[0],
             slots=np.ascontiguousarray(np.concatenate(parts, axis=1)),
         )
 
@@ -148,6 +153,13 @@ class FastMlp:
             return values.reshape(count, 2, hands)
 
         return evaluate
+
+
+def _padded(weights: Floats, rows: int, columns: int) -> Floats:
+    """A matrix with zeros below and to the right."""
+    full = np.zeros((rows, columns), np.float32)
+    full[: weights.shape[0], : weights.shape[1]] = weights
+    return full
 
 
 def _array(tensor: torch.Tensor) -> Floats:

@@ -19,6 +19,7 @@ from deepstack.cards.notation import blocked
 from deepstack.game.definition import Game
 from deepstack.game.state import State
 from deepstack.solver.leaves import Leaves, RoundEvaluator
+from deepstack.solver.simd import padded
 from deepstack.values.equity import equity_matrix
 from deepstack.values.fast import FastMlp
 from deepstack.values.fast_kernels import leaf_values
@@ -225,6 +226,9 @@ def _plan(network: FastMlp, game: Game, leaves: Leaves) -> _Plan:
     cards = np.array([after[-1] for after in next_cards.boards])
     pots = np.array([float(states[i].pot) for i in playing])
     shares = np.repeat(pots, len(cards)) / sum(game.stacks)
+    added = network.biases(np.tile(cards, len(playing)), shares)
+    bias = np.zeros((len(added), padded(added.shape[1])), np.float32)
+    bias[:, : added.shape[1]] = added
     return _Plan(
         np.ascontiguousarray(leaves.hands[0]),
         playing,
@@ -235,5 +239,5 @@ def _plan(network: FastMlp, game: Game, leaves: Leaves) -> _Plan:
         next_cards.live,
         next_cards.chance,
         pots,
-        network.biases(np.tile(cards, len(playing)), shares),
+        bias,
     )

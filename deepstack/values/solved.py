@@ -18,7 +18,7 @@ from deepstack.game.state import State
 from deepstack.solver.cfr_kernels import BEST
 from deepstack.solver.engine import Engine
 from deepstack.solver.leaves import Leaves
-from deepstack.solver.rules import CFR_PLUS, UpdateRule
+from deepstack.solver.rules import DCFR_PLUS, UpdateRule
 from deepstack.tree.betting import Raises
 
 LEAST = 1e-9
@@ -43,7 +43,7 @@ class SolvedLeaves:
         raises: Raises,
         *,
         iterations: int = 100,
-        rule: UpdateRule = CFR_PLUS,
+        rule: UpdateRule = DCFR_PLUS,
         merge: bool = False,
     ) -> None:
         self.root, self.raises, self.rule = root, raises, rule
