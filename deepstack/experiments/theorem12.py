@@ -44,7 +44,8 @@ def _settings(config: DictConfig, size: float, seed: int) -> Settings:
     rule, iterations = update_rule(str(config.algorithm)), int(config.iterations)
 
     def leaves(state: State, raises: Raises) -> RoundEvaluator:
-        exact = SolvedLeaves(state, raises, iterations=int(config.leaf_iterations), merge=True)
+        # errors tell suits apart, so boards must not be merged
+        exact = SolvedLeaves(state, raises, iterations=int(config.leaf_iterations))
         return NoisyLeaves(exact, size, seed) if size else exact
 
     rounds = (Solve(limit_raises, rule, iterations, leaves), Solve(limit_raises, rule, iterations))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from deepstack.cards.notation import blocked
 from deepstack.game.state import State
+from deepstack.run.errors import InputError
 from deepstack.solver.cfr_kernels import BEST
 from deepstack.solver.engine import Engine
 from deepstack.solver.leaves import Leaves
@@ -53,7 +54,17 @@ class SolvedLeaves:
 
     def values(self, leaves: Leaves, reach: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
         """[2, 1, L, H] of best responses to the solution of the later rounds."""
+        if self._later.merged and not self._symmetric(reach[:, 0]):
+            raise InputError(
+                "leaves with merged boards: expected ranges that are alike in all suits"
+            )
         return self._later.solve_onward(reach[:, 0], self.iterations)[:, None]
+
+    def _symmetric(self, reach: npt.NDArray[np.floating]) -> bool:
+        """Whether reach [2, L, H] is the same for hands that differ by a relabelling of suits."""
+        images = self._later.board_tree[0].symmetries[0]  # [g, H] places
+        near = 1e-3 * float(reach.max())  # rounding may part what is alike
+        return all(np.allclose(reach[..., image], reach, rtol=1e-3, atol=near) for image in images)
 
     def card_values(self, state: State, reach: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
         """[2, S, hands] of S situations at the start of a round."""

@@ -162,3 +162,11 @@ def test_limit_games_have_leaves_too():
                     last_round=0, evaluator=make(root, limit_raises))  # fmt: skip
     engine.run(3)
     assert np.isfinite(engine.tables.regret).all()
+
+
+def test_merged_boards_need_ranges_that_are_alike_in_all_suits():
+    root, leaves, reach = leaves_and_reach(7)
+    evaluator = SolvedLeaves(root, FCPA, iterations=2, merge=True)
+    with pytest.raises(InputError, match="alike in all suits"):
+        evaluator.values(leaves, reach)
+    assert np.isfinite(evaluator.values(leaves, np.repeat(reach[..., ::2], 2, axis=3))).all()
