@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 ORACLE := .venv/.oracle
 
-.PHONY: match play leduc test test-slow test-oracle bench lint format clean
+.PHONY: match play leduc test test-slow test-oracle bench chain lint format clean
 
 match: $(INSTALLED)  ## two agents play heads-up no-limit hold'em
 	$(BIN)/deepstack match "agents=[call,random]" hands=10000 seed=1 \
@@ -32,6 +32,10 @@ test-oracle: $(ORACLE)  ## comparisons with software that others wrote
 
 bench: $(ORACLE)  ## speed, as ratios measured in one run
 	$(BIN)/python -m benchmarks
+
+BUDGET ?= small
+chain: $(INSTALLED)  ## data and training of all six networks: BUDGET=small|default|paper
+	$(BIN)/python -m data_gen.chain budget=$(BUDGET)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from data_gen.stages import read_settings
 from data_gen.storage import (
     MANIFEST,
+    WHERE,
     Dataset,
     Manifest,
     Shard,
@@ -146,7 +147,7 @@ class Generation:
             samples_per_shard=settings.shard,
             shards_total=len(_orders(samples, settings.shard)),
             menu=format_menu(settings.menu),
-            target=self.config["target"],
+            target=self.config.get("target"),
             sources=list(settings.families),
             dtype=settings.dtype,
         )
@@ -155,7 +156,7 @@ class Generation:
         """How the data in the folder differ from those asked for."""
         if old.seed != self.seed:
             return f"made with seed {old.seed}, expected that or another folder, not {self.seed}"
-        for key in sorted({*old.config, *self.config}):
+        for key in sorted({*old.config, *self.config} - {*WHERE}):
             before, now = old.config.get(key), self.config.get(key)
             if before != now:
                 return f"made with {key} {before}, expected that or another folder, not {now}"
@@ -207,11 +208,14 @@ def generating(
 
     Args:
         folder: where it is or will be.
-        config: the settings of its stage (``conf/stage``).
+        config: the settings of its stage (``conf/stage``); the checksum of the network that they
+            name is added to them.
         seed: fixes all samples.
         samples: how many there shall be; a data set that has more keeps them.
     """
-    read_settings(config)
+    settings = read_settings(config)
+    if settings.source is not None:  # what workers find must be the same network
+        config = {**config, "network_sha256": settings.source.sha256}
     if samples < 1:
         raise InputError(f"samples={samples}: expected at least 1")
     if seed < 0:

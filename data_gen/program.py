@@ -9,11 +9,15 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 
 from data_gen.generation import Generation, generating
 from data_gen.stages import Settings
-from deepstack.app.config import load_config
+from deepstack.app.config import _check_key as check_key
+from deepstack.app.config import _check_kind as check_kind
+from deepstack.app.config import load_config, quote
 from deepstack.run.errors import InputError
 from deepstack.run.executors import Executor, InProcess, OnRay, Processes, make_executor
 from deepstack.run.progress import format_seconds, track
@@ -47,11 +51,7 @@ def usage() -> str:
 
 def run_program(words: Sequence[str]) -> dict[str, Any]:
     """Make a data set as typed and write its result file; the figures."""
-    for word in words:
-        group, _, choice = word.partition("=")
-        if group in GROUPS and choice not in choices(group):
-            raise InputError(f"{group} {choice!r}: expected one of {', '.join(choices(group))}")
-    config = load_config("data_gen", words)
+    config = compose(words)
     started = time.perf_counter()
     figures = generate(config)
     write_result(
@@ -63,6 +63,26 @@ def run_program(words: Sequence[str]) -> dict[str, Any]:
         figures=figures,
     )
     return figures
+
+
+def compose(words: Sequence[str]) -> DictConfig:
+    """The configuration of what was typed; settings of a stage are those of the chosen one."""
+    for word in words:
+        group, _, choice = word.partition("=")
+        if group in GROUPS and choice not in choices(group):
+            raise InputError(f"{group} {choice!r}: expected one of {', '.join(choices(group))}")
+    inside = [quote(word) for word in words if word.startswith("stage.")]
+    config = load_config("data_gen", [word for word in words if not word.startswith("stage.")])
+    known = {"stage": OmegaConf.to_container(config.stage)}
+    for word in inside:
+        check_key(word.partition("=")[0], known)
+    try:
+        for override in OverridesParser.create().parse_overrides(inside):
+            OmegaConf.update(config, override.key_or_group, override.value())
+    except HydraException as error:
+        raise InputError(f"{' '.join(words)}: {str(error).splitlines()[0]}") from None
+    check_kind("stage", OmegaConf.to_container(config.stage), known["stage"])
+    return config
 
 
 def choices(group: str) -> list[str]:
@@ -105,8 +125,10 @@ def make_missing(generation: Generation, executor: Executor, missing: int) -> fl
 
         def show(count: int) -> None:
             reached = generation.summary()
-            shown = f"{100 * reached['mean']:.3f}% of the pot" if reached else "none"
-            progress.update(count, exploitability=shown)
+            shown = (
+                {"exploitability": f"{100 * reached['mean']:.3f}% of the pot"} if reached else {}
+            )
+            progress.update(count, **shown)
 
         generation.run(executor, show)
     return time.perf_counter() - started
@@ -149,7 +171,7 @@ def expectation(generation: Generation, missing: int, executor: Executor, second
     lines = [f"{settings.stage.name}: {manifest.samples:,} samples{there}"]
     size = manifest.samples * settings.bytes_per_sample
     lines.append(f"  size      {format_bytes(size)} in {plural(manifest.shards_total, 'shard')}")
-    lines.append(f"  accuracy  {format_target(settings)}")
+    lines.append(f"  accuracy  {format_accuracy(settings)}")
     if missing and seconds > 0:
         each, workers = time_trial(settings, seconds), workers_of(executor)
         rate = workers / each
@@ -163,8 +185,12 @@ def expectation(generation: Generation, missing: int, executor: Executor, second
 def time_trial(settings: Settings, seconds: float) -> float:
     """Seconds a sample takes on one core, from some samples that are thrown away."""
     rng = np.random.default_rng(0)
-    settings.stage.generate(settings, rng, 1)  # loads compiled code
-    batch = 4 * len(settings.pots)
+    settings.stage.generate(settings, rng, 1)  # loads compiled code and networks
+    started = time.perf_counter()
+    settings.stage.generate(settings, rng, 1)
+    # as many as fill a board and meet all pots, unless a single one takes long
+    least, quick = len(settings.pots), time.perf_counter() - started < seconds / 8
+    batch = max(4 * least, settings.source.per_board if settings.source else 1) if quick else least
     made, spent, started = 0, 0.0, time.perf_counter()
     while spent < seconds:
         settings.stage.generate(settings, rng, batch)
@@ -185,13 +211,22 @@ def conclusion(figures: dict[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def format_target(settings: Settings) -> str:
-    """The targets by depth in words."""
-    target = settings.precision.target
-    words = [f"{100 * share:g}% of the pot" for _, share in target]
-    for number, (depth, _) in enumerate(target[1:], 1):
-        words[number] = f"{words[number]} from {depth:g} pots behind"
-    return f"exploitability at most {', '.join(words)}"
+def format_accuracy(settings: Settings) -> str:
+    """What labels come from, and the exploitability aimed for by depth, in words."""
+    words = []
+    if settings.precision is not None:
+        target = settings.precision.target
+        shares = [f"{100 * share:g}% of the pot" for _, share in target]
+        for number, (depth, _) in enumerate(target[1:], 1):
+            shares[number] = f"{shares[number]} from {depth:g} pots behind"
+        words.append(f"exploitability at most {', '.join(shares)}")
+    source = settings.source
+    if source is not None and settings.stage.end:
+        deals = "all" if source.deals is None else f"{source.deals:,} random"
+        words.append(f"the mean over {deals} next cards of network {source.network}")
+    elif source is not None:
+        words.append(f"solved to network {source.network}")
+    return ", ".join(words)
 
 
 def plural(count: int, noun: str) -> str:

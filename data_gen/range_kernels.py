@@ -1,4 +1,4 @@
-"""The recursive draw of random ranges (DeepStack, supplement: R(S, p)), for many ranges at once."""
+"""Kernels of random ranges: the recursive draw R(S, p) (DeepStack, supplement), and percentiles."""
 
 from __future__ import annotations
 
@@ -33,3 +33,28 @@ def split_ranges(order, draws, out):
                 waiting += 1
                 end, share = middle, weaker
             out[row, order[row, begin]] = share
+
+
+@kernel
+def add_percentiles(strengths, strongest, total, seen):
+    """Add every hand's percentile among the live hands of each board, ties half.
+
+    ``strengths`` [B, hands] are at most ``strongest``, 0 where a hand is blocked; ``total`` and
+    ``seen`` [hands] take the sums and how often a hand was live.
+    """
+    boards, hands = strengths.shape
+    below = np.empty(strongest + 2, np.int64)  # hands weaker than a strength
+    for b in range(boards):
+        below[:] = 0
+        live = 0
+        for h in range(hands):
+            if strengths[b, h] > 0:
+                below[strengths[b, h] + 1] += 1
+                live += 1
+        for s in range(1, strongest + 2):
+            below[s] += below[s - 1]
+        for h in range(hands):
+            s = strengths[b, h]
+            if s > 0:
+                total[h] += (below[s] + below[s + 1]) / (2 * live)
+                seen[h] += 1

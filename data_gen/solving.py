@@ -7,16 +7,15 @@ pots), so a fixed count would waste most of the time or leave deep situations un
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from data_gen.situations import Situations, live_hands
+from data_gen.places import live_hands, round_start
+from data_gen.situations import Situations
 from deepstack.game.definition import Game
-from deepstack.game.state import CALL, Action, State, initial_state
+from deepstack.game.state import State
 from deepstack.solver.cfr_kernels import AVERAGE
 from deepstack.solver.engine import Engine
 from deepstack.solver.rules import UpdateRule
@@ -84,57 +83,53 @@ def solve_one(
     precision: Precision,
 ) -> tuple[npt.NDArray[np.float64], float]:
     """Values [2, H] as shares of the pot and exploitability reached, for ranges [2, H]."""
-    game, live = root.game, live_hands(root.game, np.array(root.board))
-    full = np.zeros((2, game.hands))
-    full[:, live] = np.maximum(ranges, LEAST_REACH * ranges.max(axis=1, keepdims=True))
+    full = full_ranges(root, ranges)
     engine = Engine(root, full, menu.raises, rule, dtype=np.float32, merge=False)
     pot = float(root.pot)
-    target = precision.of_depth((game.stacks[0] - root.spent[0]) / pot)
-    reached = run_to_target(engine, target * pot, precision.iterations) / pot
+    reached = run_to_target(engine, target_chips(root, precision), precision.iterations) / pot
     # the engine keeps hands in order of strength
     order = np.argsort(engine.board_tree[0].hands[0])
     return engine.root_values(AVERAGE)[:, order] / pot, reached
 
 
+def full_ranges(root: State, ranges: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """Ranges [2, H] of live hands as [2, hands of the game], every live hand held a little."""
+    live = live_hands(root.game, np.array(root.board, np.int64))
+    full = np.zeros((2, root.game.hands))
+    full[:, live] = np.maximum(ranges, LEAST_REACH * ranges.max(axis=1, keepdims=True))
+    return full
+
+
+def target_chips(root: State, precision: Precision) -> float:
+    """The exploitability aimed for below a root, in chips."""
+    pot = float(root.pot)
+    return precision.of_depth((root.game.stacks[0] - root.spent[0]) / pot) * pot
+
+
 def run_to_target(engine: Engine, target: float, most: int) -> float:
-    """Iterate to an exploitability in chips, or so many times; what was reached, in chips.
+    """Iterate to an exploitability in chips, or so many times; what was reached, in chips."""
+    engine.run(min(FIRST_CHECK, most))
+    while True:
+        reached, done = engine.exploitability(), engine.iterations
+        following = next_check(done, reached, target, most)
+        if following == done:
+            return reached
+        engine.run(following - done)
+
+
+def next_check(done: int, reached: float, target: float, most: int) -> int:
+    """After how many iterations exploitability is looked at again; ``done`` if never.
 
     Exploitability falls about with the square of the iterations, which says when the next check,
     at the price of a bit more than an iteration, is worth it.
+
+    Args:
+        done: iterations so far.
+        reached, target: exploitability, in any unit.
+        most: iterations at most.
     """
-    engine.run(min(FIRST_CHECK, most))
-    while True:
-        reached = engine.exploitability()
-        done = engine.iterations
-        if reached <= target or done >= most:
-            return reached
-        low, high = GROWTH
-        factor = min(max((reached / target) ** 0.5, low), high)
-        engine.run(min(max(int(done * factor), done + 5), most) - done)
-
-
-def round_start(game: Game, round_: int, board: Sequence[int] | npt.NDArray, chips: int) -> State:
-    """The state at the start of a round when each player has put in so many chips.
-
-    How they came to be there plays no part in what follows, so the betting before is written as
-    checks and calls.
-    """
-    return replace(
-        _checked_down(game, round_),
-        board=tuple(int(card) for card in board),
-        spent=(chips,) * game.players,
-        min_raise_to=chips + game.min_bet,
-    )
-
-
-@lru_cache(maxsize=32)
-def _checked_down(game: Game, round_: int) -> State:
-    """The start of a round after checks and calls, on some board."""
-    state = initial_state(game)
-    while state.round < round_ or state.cards_owed:
-        if state.cards_owed:
-            seen = len(state.board)
-            state = state.deal(tuple(range(seen, seen + state.cards_owed)))
-        else:
-            state = state.apply(Action(CALL))
-    return state
+    if reached <= target or done >= most:
+        return done
+    low, high = GROWTH
+    factor = min(max((reached / target) ** 0.5, low), high)
+    return min(max(int(done * factor), done + 5), most)

@@ -45,6 +45,8 @@ MANIFEST = "manifest.json"
 VERSION = 1
 FEW_BOARDS = 100
 """Below so many boards that differ by more than suits, a split is by sample and not by board."""
+WHERE = ("network", "device")
+"""Settings of a stage that say where something is and not what."""
 
 _DTYPES = {"F16": np.float16, "F32": np.float32, "U8": np.uint8}
 
@@ -83,7 +85,7 @@ class Manifest:
         samples: how many were asked for; ``shards_total`` the shards they take.
         shards: those that are done, in order of their numbers.
         menu: the bets of the solves as text, or null.
-        target: exploitability aimed for, as the configuration has it.
+        target: exploitability aimed for, as the configuration has it, or null.
         exploitability: mean and p95 reached, shares of the pot, or null.
         sources: families of ranges by number.
         dtype: of the stored values.
@@ -113,8 +115,12 @@ class Manifest:
 
 
 def configuration_hash(config: Mapping[str, Any], seed: int) -> str:
-    """Sixteen hexadecimal digits of all that samples depend on."""
-    text = json.dumps({"config": config, "seed": seed, "version": VERSION}, sort_keys=True)
+    """Sixteen hexadecimal digits of all that samples depend on.
+
+    Where a network lies and on which device it runs are no part of it; its checksum is.
+    """
+    kept = {key: value for key, value in config.items() if key not in WHERE}
+    text = json.dumps({"config": kept, "seed": seed, "version": VERSION}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

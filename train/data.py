@@ -8,6 +8,7 @@ are shuffled over a window of many blocks. Either way a batch is made of whole a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -56,6 +57,14 @@ class Solved:
             self._ranges = dataset.columns("ranges")
             self._values = dataset.columns("values")
 
+    @cached_property
+    def few_boards(self) -> npt.NDArray[np.uint8] | None:
+        """The different boards [B, C] in order, or None if there are many."""
+        if len(np.unique(self.boards[: 4 * FEW_BOARDS], axis=0)) > FEW_BOARDS:
+            return None
+        distinct = np.unique(self.boards, axis=0)
+        return distinct if len(distinct) <= FEW_BOARDS else None
+
     def take(self, at: Ints) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Ranges of sum 1 and values of samples [N], both float32 [N, 2, H]."""
         if not self.held:
@@ -100,11 +109,8 @@ class Batches(IterableDataset):
         self.seed, self.share = seed, share
         self.epoch = 0
         """The order of an iteration depends on it and the seed alone."""
-        distinct = np.unique(solved.boards, axis=0)
-        self._shared: Tables | None = None
-        if len(distinct) <= FEW_BOARDS:
-            self._shared = inputs.tables(distinct)
-            self._distinct = distinct
+        few = solved.few_boards
+        self._shared: Tables | None = None if few is None else inputs.tables(few)
 
     def __len__(self) -> int:
         """Batches of one process; in training the last incomplete one of a pass is left out."""
@@ -142,10 +148,11 @@ class Batches(IterableDataset):
         """The samples of some numbers [N]."""
         ranges, values = self.solved.take(at)
         boards = self.solved.boards[at]
-        if self._shared is None:
+        few = self.solved.few_boards
+        if few is None or self._shared is None:
             tables, place = self.inputs.tables(boards), np.arange(len(at))
         else:
-            tables, place = self._shared, _places(self._distinct, boards)
+            tables, place = self._shared, _places(few, boards)
         situations = Situations(
             torch.from_numpy(ranges),
             torch.from_numpy(self.solved.pots[at] / np.float32(2 * self.stack)),

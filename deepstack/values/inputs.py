@@ -11,7 +11,8 @@ Three definitions of inputs, each with a version that checkpoints carry:
 
 - ``hands``: both ranges over all hands of a small game, and which card lies on the board;
 - ``buckets``: both ranges summed into buckets of hands (the published form);
-- ``order``: hands in order of strength, with what exact sums over that order need.
+- ``order``: hands in order of strength, with what exact sums over that order need; before the last
+  card by expected strength (``values.strengths``).
 """
 
 from __future__ import annotations
@@ -26,11 +27,10 @@ import torch
 from torch import Tensor
 
 from deepstack.cards.notation import hand_cards
-from deepstack.cards.strength import HANDS, board_strengths
 from deepstack.game.definition import Game, load_game
-from deepstack.game.showdown import strengths_of
 from deepstack.run.errors import InputError
 from deepstack.values.order_kernels import fill_order
+from deepstack.values.strengths import full_strengths, strength_keys
 
 Ints = npt.NDArray[np.int64]
 
@@ -222,20 +222,6 @@ def hand_parts(game: Game, boards: Ints, hands: Ints) -> Parts:
     return {"slot": slot, **parts, "apart": apart, "beats": beats}
 
 
-def full_strengths(game: Game, boards: Ints, hands: Ints) -> Ints:
-    """Strengths [B, H] of live hands on boards that are complete."""
-    if boards.shape[1] != game.board_size(game.rounds - 1):
-        raise InputError(
-            f"boards of {boards.shape[1]} cards: the order of strength needs complete boards of "
-            f"{game.board_size(game.rounds - 1)} cards"
-        )
-    if game.showdown == "five-card" and game.hands == HANDS and boards.shape[1] == 5:
-        return np.take_along_axis(board_strengths(boards), hands, axis=1).astype(np.int64)
-    held = hand_cards(len(game.deck), game.hole_cards)[hands].astype(np.int64)
-    cards = np.broadcast_to(boards[:, None], (*hands.shape, boards.shape[1]))
-    return strengths_of(game, np.concatenate([held, cards], axis=2))
-
-
 def bucket_parts(game: Game, boards: Ints, hands: Ints) -> Parts:
     """``percentile`` float32 [B, H]: the share of other live hands that a hand beats, ties half.
 
@@ -279,7 +265,7 @@ def order_parts(game: Game, boards: Ints, hands: Ints) -> Parts:
         "card_last": (count, 2),
     }
     parts = {name: np.empty((boards_count, *shape), np.int64) for name, shape in shapes.items()}
-    keys = full_strengths(game, boards, hands)
+    keys = strength_keys(game, boards, hands)
     fill_order(keys, cards.reshape(held.shape), *parts.values())
     return {name: part.reshape(boards_count, -1) for name, part in parts.items()}
 

@@ -12,6 +12,7 @@ is taken from both in equal parts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
@@ -128,12 +129,21 @@ class Paper(Body):
 
 @dataclass(frozen=True, slots=True)
 class QuantileSettings:
-    """Bins of the quantile axis, channels, residual blocks and the width of their kernels."""
+    """Bins of the quantile axis, channels, residual blocks and the width of their kernels.
+
+    ``fine`` is the share of the axis that is spread logarithmically towards the strongest hands:
+    with deep stacks it matters whether one hand in a hundred or in a thousand is better.
+    """
 
     bins: int = 64
     channels: int = 64
     blocks: int = 8
     kernel: int = 3
+    fine: float = 0.5
+
+
+FINEST = 0.005
+"""Shares of the strongest hands below which the logarithmic part of the axis becomes linear."""
 
 
 class QuantileConv(Body):
@@ -151,8 +161,8 @@ class QuantileConv(Body):
     def __init__(self, settings: QuantileSettings, inputs: Inputs) -> None:
         super().__init__()
         bins, channels = settings.bins, settings.channels
-        self.bins = bins
-        self.register_buffer("edges", torch.linspace(0, 1, bins + 1), persistent=False)
+        self.bins, self.fine = bins, settings.fine
+        self.register_buffer("edges", self._edges(), persistent=False)
         self.entry = nn.Conv1d(2 * self.features + 2, channels, 1)
         self.blocks = nn.ModuleList(
             QuantileBlock(channels, settings.kernel, 2 ** (block % 6))
@@ -166,7 +176,7 @@ class QuantileConv(Body):
             sums = order_sums(situations, self.edges)
             seen = self.see(sums.below, situations.pot_fraction)
             # places of hands between the centres of bins
-            at = (sums.quantile * self.bins - 0.5).clamp(0, self.bins - 1)
+            at = (self.along(sums.quantile) * self.bins - 0.5).clamp(0, self.bins - 1)
             low = at.long().clamp(max=self.bins - 2)
             share = (at - low)[:, None]
             low = low[:, None].expand(-1, 4, -1)
@@ -177,6 +187,21 @@ class QuantileConv(Body):
         read = torch.lerp(said.gather(2, low), said.gather(2, low + 1), share)
         values = read[:, :2] * sums.mass + read[:, 2:] * sums.lead
         return zero_sum(values, situations.ranges, sums.mass)
+
+    def along(self, quantile: Tensor) -> Tensor:
+        """Where on the axis, from 0 to 1, a quantile is."""
+        above = torch.log1p((1 - quantile).clamp(min=0) / FINEST) / math.log1p(1 / FINEST)
+        return (1 - self.fine) * quantile + self.fine * (1 - above)
+
+    def _edges(self) -> Tensor:
+        """Quantiles [bins + 1] at equal steps along the axis."""
+        quantiles = 1 - torch.logspace(0, -7, 20_001, dtype=torch.float64)
+        quantiles = torch.cat([quantiles, torch.linspace(0, 1, 20_001, dtype=torch.float64)])
+        quantiles = quantiles.sort().values
+        steps = np.linspace(0, 1, self.bins + 1)
+        edges = np.interp(steps, self.along(quantiles).numpy(), quantiles.numpy())
+        edges[0], edges[-1] = 0, 1
+        return torch.from_numpy(edges).float()
 
     def see(self, below: Tensor, pot_fraction: Tensor) -> Tensor:
         """What the first layer sees [N, 2 · features + 2, bins], from mass below edges."""
@@ -250,7 +275,11 @@ class ValueNetwork(nn.Module):
             )
         chosen = kind(**settings)
         for name, value in asdict(chosen).items():
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+            share = isinstance(value, int | float) and 0 <= value <= 1
+            if kind.__annotations__[name] == "float" and not share:
+                raise InputError(f"{name}={value} of {architecture}: expected 0 to 1")
+            if kind.__annotations__[name] == "int" and not whole:
                 raise InputError(f"{name}={value} of {architecture}: expected a whole number")
         self.stage, self.architecture = stage, architecture
         self.settings: dict[str, Any] = asdict(chosen)

@@ -43,7 +43,10 @@ def test_a_second_run_continues(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["stage=moon", "samples=5"], "stage 'moon': expected one of leduc_start, river_start"),
+        (
+            ["stage=moon", "samples=5"],
+            "stage 'moon': expected one of flop_end, flop_start, leduc_start",
+        ),
         (["executor=cloud", "samples=5"], "executor 'cloud': expected one of local"),
         ([], "samples is not given"),
         (["samples=many"], "samples=many: expected a whole number"),
@@ -54,6 +57,12 @@ def test_a_second_run_continues(tmp_path, capsys):
         (["sample=5"], "setting 'sample' is unknown: did you mean samples?"),
         (["samples=5", "stage.pots=[[5,3]]"], "pots=[5, 3]: expected"),
         (["samples=5", "stage.ranges.random=0"], "expected weights of range families"),
+        (
+            ["stage=turn_end", "samples=5", "stage.network=no/net"],
+            "network card no/net.json: cannot",
+        ),
+        (["stage=turn_end", "samples=5", "stage.per_board=two"], "stage.per_board=two: expected a"),
+        (["stage=turn_end", "samples=5", "stage.least=2"], "setting 'stage.least' is unknown"),
         (["samples=5", "stage.ranges.wild=1"], "setting 'stage.ranges.wild' is unknown"),
     ],
 )

@@ -3,23 +3,26 @@
 import numpy as np
 import pytest
 
+from data_gen.places import Place, live_hands
+from data_gen.random_ranges import split_range_plain
 from data_gen.range_kernels import split_ranges
-from data_gen.situations import (
-    check_mixture,
-    draw_situations,
-    hand_strengths,
-    live_hands,
-    preflop_strengths,
-    split_range_plain,
-)
+from data_gen.situations import check_mixture, draw_situations
+from data_gen.strengths import hand_strengths, preflop_strengths
 from deepstack.cards.notation import STANDARD, hand_index
 from deepstack.cards.strength import board_strengths
 from deepstack.game.definition import load_game
 from deepstack.run.errors import InputError
+from deepstack.tree.menus import load_menu
 
 HUNL, LEDUC = load_game("hunl"), load_game("nolimit_leduc")
 PUBLISHED = [[100, 200], [200, 400], [400, 2000], [2000, 6000], [6000, 19951]]
 RANDOM = {"random": 1.0}
+FCPA = load_menu("fcpa")
+
+
+def draw(game, round_, count, pots, seed, **options):
+    place = Place(game, round_, False, FCPA)
+    return draw_situations(place, count, pots, RANDOM, np.random.default_rng(seed), **options)
 
 
 @pytest.mark.parametrize("hands", [2, 3, 5, 6, 1081])
@@ -34,7 +37,7 @@ def test_the_kernel_splits_as_it_is_written(hands):
 
 
 def test_ranges_have_sum_one_and_all_live_hands():
-    situations = draw_situations(HUNL, 3, 20, PUBLISHED, RANDOM, np.random.default_rng(2))
+    situations = draw(HUNL, 3, 20, PUBLISHED, 2)
     assert situations.ranges.shape == (20, 2, 1081)
     assert situations.ranges.min() > 0
     np.testing.assert_allclose(situations.ranges.sum(axis=2), 1.0, rtol=1e-12)
@@ -42,7 +45,7 @@ def test_ranges_have_sum_one_and_all_live_hands():
 
 def test_the_weaker_half_has_a_uniform_share():
     """The first split of R(S, 1) gives the weaker half a share that is uniform in (0, 1)."""
-    situations = draw_situations(HUNL, 3, 300, PUBLISHED, RANDOM, np.random.default_rng(3))
+    situations = draw(HUNL, 3, 300, PUBLISHED, 3)
     shares = []
     for board, ranges in zip(situations.boards, situations.ranges, strict=True):
         strengths = hand_strengths(HUNL, board)
@@ -56,13 +59,13 @@ def test_the_weaker_half_has_a_uniform_share():
 
 
 def test_the_two_ranges_are_drawn_apart():
-    situations = draw_situations(HUNL, 3, 50, PUBLISHED, RANDOM, np.random.default_rng(4))
+    situations = draw(HUNL, 3, 50, PUBLISHED, 4)
     first, second = situations.ranges.transpose(1, 0, 2)
     assert not np.isclose(first, second).all(axis=1).any()
 
 
 def test_boards_are_uniform_and_pots_lie_in_the_intervals():
-    situations = draw_situations(LEDUC, 1, 6000, [[100, 1200]], RANDOM, np.random.default_rng(5))
+    situations = draw(LEDUC, 1, 6000, [[100, 1200]], 5)
     counts = np.bincount(situations.boards[:, 0], minlength=6)
     # four standard deviations of a count of 6,000 draws with probability 1/6
     np.testing.assert_allclose(counts, 1000, atol=4 * np.sqrt(6000 * 5 / 36))
@@ -71,24 +74,32 @@ def test_boards_are_uniform_and_pots_lie_in_the_intervals():
 
 
 def test_intervals_are_equally_likely():
-    situations = draw_situations(HUNL, 3, 2000, PUBLISHED, RANDOM, np.random.default_rng(6))
+    situations = draw(HUNL, 3, 2000, PUBLISHED, 6)
     edges = [low for low, _ in PUBLISHED] + [PUBLISHED[-1][1]]
     counts, _ = np.histogram(situations.contributions, edges)
     np.testing.assert_allclose(counts, 400, atol=4 * np.sqrt(2000 * 0.2 * 0.8))
 
 
 def test_boards_are_ascending_and_without_repeats():
-    situations = draw_situations(HUNL, 1, 100, PUBLISHED, RANDOM, np.random.default_rng(7))
+    situations = draw(HUNL, 1, 100, PUBLISHED, 7)
     assert situations.ranges.shape[2] == 1176
     assert (np.diff(situations.boards.astype(int), axis=1) > 0).all()
 
 
 def test_the_same_seed_draws_the_same():
-    one, two = (
-        draw_situations(HUNL, 3, 5, PUBLISHED, RANDOM, np.random.default_rng(8)) for _ in range(2)
-    )
+    one, two = (draw(HUNL, 3, 5, PUBLISHED, 8) for _ in range(2))
     np.testing.assert_array_equal(one.ranges, two.ranges)
     np.testing.assert_array_equal(one.boards, two.boards)
+
+
+def test_situations_in_a_row_share_a_board():
+    situations = draw(HUNL, 2, 10, PUBLISHED, 9, per_board=4)
+    boards = situations.boards
+    assert len(np.unique(boards, axis=0)) == 3
+    assert (boards[:4] == boards[0]).all()
+    assert (boards[8:] == boards[8]).all()
+    assert len(np.unique(situations.contributions)) > 3
+    assert not np.isclose(situations.ranges[0], situations.ranges[1]).all()
 
 
 def test_strength_on_the_river_is_that_of_the_showdown():

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from data_gen.situations import draw_situations, live_hands
-from data_gen.solving import Precision, round_start, solve_one
+from data_gen.places import Place, live_hands, round_start
+from data_gen.situations import draw_situations
+from data_gen.solving import Precision, solve_one
 from data_gen.storage import quantised
 from deepstack.cards.notation import hand_cards
 from deepstack.cards.strength import board_strengths
@@ -19,7 +20,9 @@ RANDOM = {"random": 1.0}
 
 
 def a_situation(seed, pots, game=HUNL, round_=3):
-    drawn = draw_situations(game, round_, 1, pots, RANDOM, np.random.default_rng(seed))
+    drawn = draw_situations(
+        Place(game, round_, False, FCPA), 1, pots, RANDOM, np.random.default_rng(seed)
+    )
     root = round_start(game, round_, drawn.boards[0], int(drawn.contributions[0]))
     return root, quantised(drawn.ranges[0])
 

@@ -1,11 +1,13 @@
 """Continual re-solving in games whose whole strategy can be assembled and best-responded to."""
 
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 
+from deepstack.experiments.theorem12 import bound
 from deepstack.game.definition import load_game
 from deepstack.game.state import Action, initial_state
 from deepstack.game.text import parse_state
@@ -16,6 +18,7 @@ from deepstack.run.errors import InputError
 from deepstack.solver.rules import update_rule
 from deepstack.tree.betting import limit_raises
 from deepstack.tree.menus import load_menu
+from deepstack.values.leaves import NoisyLeaves
 from deepstack.values.solved import SolvedLeaves
 
 KUHN, LEDUC = load_game("kuhn"), load_game("leduc")
@@ -195,3 +198,25 @@ def test_decisions_by_the_public_history_alone():
     second = resolver.decide(first.after(Action("r", 3)), parse_state(LEDUC, "rc/", "|/Qh"))
     np.testing.assert_array_equal(asked[1].probabilities, second.probabilities)
     assert len(asked) == 3
+
+
+def test_errors_at_the_leaves_cost_no_more_than_theorem_12_allows():
+    """Exploitability rises with the size of the error, below (2 d + 1) j ε more than without."""
+
+    def with_error(size):
+        def leaves(state, raises):
+            exact = SolvedLeaves(state, raises, iterations=20)
+            return NoisyLeaves(exact, size, seed=3) if size else exact
+
+        solve = Solve(limit_raises, CFR_PLUS, 40)
+        return exploitability(LEDUC, Settings((replace(solve, leaves=leaves), solve)))
+
+    exact, small, large = (with_error(size) for size in (0.0, 0.3, 3.0))
+    slope = bound(LEDUC)
+    assert exact < small < large
+    for size, found in ((0.3, small), (3.0, large)):
+        assert found <= exact + (2 * slope["resolves"] + 1) * slope["leaves"] * size
+
+
+def test_the_numbers_of_theorem_12_in_leduc():
+    assert bound(LEDUC) == {"resolves": 4, "leaves": 5 * 6}

@@ -203,3 +203,18 @@ def test_ranges_that_nobody_holds_become_uniform():
 def test_boards_of_the_wrong_round_are_refused(river):
     with pytest.raises(InputError, match="expected those of the round before one with 5 cards"):
         next_deals(river.inputs, [list(FLOP)])
+
+
+def test_everything_stays_on_the_device():
+    """On the device ``meta`` an operation with a tensor that stands elsewhere fails."""
+    network = stand_in("river_start").to("meta")
+    deals = next_deals(network.inputs, [list(TURN)], "meta")
+    found = mean_values(
+        network,
+        deals,
+        torch.zeros(3, dtype=torch.long, device="meta"),
+        torch.empty(3, device="meta"),
+        torch.empty(3, 2, 1128, device="meta"),
+    )
+    assert found.device.type == "meta"
+    assert found.shape == (3, 2, 1128)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-import torch
 from standins import stand_in
 
 from deepstack.cards.notation import STANDARD, blocked, hand_index
 from deepstack.game.spots import Spot
+from deepstack.game.state import initial_state
 from deepstack.run.errors import InputError
 from deepstack.solver.batched import BatchedEngine
 from deepstack.solver.cfr_kernels import AVERAGE
@@ -197,8 +197,6 @@ def test_without_a_start_network_cards_are_refused(leaves):
 
 
 def test_before_the_flop_a_selection_of_flops_stands_for_all():
-    from deepstack.game.state import initial_state
-
     root = initial_state(GAME)
     states = tuple(build_betting(root, load_menu("fc").raises, 0).leaves)
     where = Leaves(states, np.zeros((1, 0), np.int64), np.arange(GAME.hands)[None])
@@ -229,14 +227,3 @@ def test_many_boards_at_once_are_solved_as_one_by_one(batched, single):
         expected = over_all_hands(alone.board_tree[0].hands[0], alone.root_values(AVERAGE))
         scale = 1000 * ranges[number].sum(axis=1).max()
         np.testing.assert_allclose(values[number], expected, atol=1e-4 * scale)
-
-
-def test_nothing_leaves_the_device(leaves, reach):
-    """On the device ``meta`` an operation with a tensor that stands elsewhere fails."""
-    network = stand_in("turn_end").to("meta")
-    evaluator = EndLeaves(network)
-    with pytest.raises((NotImplementedError, RuntimeError), match="meta"):
-        evaluator.values(leaves, reach)  # fails only where numbers are asked for at last
-    ranges = torch.rand(3, 2, len(HANDS), device="meta")
-    fraction = torch.rand(3, device="meta")
-    assert evaluator._mean(BOARD, fraction, ranges).device.type == "meta"
