@@ -18,7 +18,7 @@ from deepstack.game.definition import Game, load_game
 from deepstack.game.state import State
 from deepstack.resolve.assemble import best_response_value, grid_raises
 from deepstack.resolve.continual import Resolver, Settings
-from deepstack.resolve.lookahead import MakeLeaves, Solve
+from deepstack.resolve.lookahead import MakeLeaves, Solve, by_side
 from deepstack.run.progress import Progress
 from deepstack.solver.leaves import RoundEvaluator
 from deepstack.solver.rules import update_rule
@@ -48,9 +48,10 @@ def _leaves(kind: str, config: DictConfig, game: Game) -> MakeLeaves:
     return network
 
 
-def settings(config: DictConfig, kind: str) -> Settings:
+def settings(config: DictConfig, kind: str, seat: int) -> Settings:
     """How the agent solves, with one kind of leaves: ``exact``, ``network`` or ``equity``."""
-    game, raises = load_game(GAME), load_menu(config.bets).raises
+    game = load_game(GAME)
+    raises = by_side(seat, load_menu(config.bets).raises, load_menu(config.their_bets).raises)
     rule = update_rule(str(config.algorithm), **dict(config.rule))
     first, second = (int(n) for n in config.iterations)
     return Settings(
@@ -76,11 +77,12 @@ def run(config: DictConfig, progress: Progress) -> dict[str, Any]:
     if int(config.grid):
         responders["grid"] = grid_raises(int(config.grid))
     for kind in config.leaves:
-        chosen = settings(config, str(kind))
         row: dict[str, Any] = {}
         for name, raises in responders.items():
             won = [
-                best_response_value(Resolver(game, seat, chosen), raises, progress)
+                best_response_value(
+                    Resolver(game, seat, settings(config, str(kind), seat)), raises, progress
+                )
                 for seat in (0, 1)
             ]
             row[name] = {"chips": sum(won) / 2, "percent_of_ante": 50.0 * sum(won) / ante}

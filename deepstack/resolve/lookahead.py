@@ -228,6 +228,15 @@ class Lookahead:
         return full
 
 
+def by_side(seat: int, ours: Raises, theirs: Raises) -> Raises:
+    """One menu for a seat and another for its opponent."""
+
+    def raises(state: State, raised: int) -> tuple[int, ...]:
+        return (ours if state.actor == seat else theirs)(state, raised)
+
+    return raises
+
+
 def _round_start(leaf: State, board: tuple[int, ...]) -> State:
     """The state at the start of a round: a leaf with its cards dealt."""
     return leaf.deal(board[len(leaf.board) :])

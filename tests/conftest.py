@@ -1,0 +1,1 @@
+"""Helpers of several packages' tests stand in this folder."""
