@@ -26,6 +26,7 @@ from deepstack.tree.betting import Raises, limit_raises
 from deepstack.tree.menus import MenuSpec, load_menu
 
 REMEMBERED = 64  # decisions
+MOST_ROUNDS = 2  # of a no-limit game that is solved to the end
 
 
 class ResolverAgent:
@@ -66,6 +67,11 @@ class ResolverAgent:
         self.game, self.seed = game, seed
         raises = limit_raises if game.limit else load_menu(bets).raises
         leaves = _leaves(game, network)
+        if leaves is None and not game.limit and game.rounds > MOST_ROUNDS:
+            raise InputError(
+                f"resolver for {game.name}: no value network ships for this game, and its "
+                f"lookaheads to the end are too large; expected a game of {MOST_ROUNDS} rounds"
+            )
         solves = []
         for round_ in range(game.rounds):
             delay = _by_round(omitted, round_)

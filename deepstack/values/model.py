@@ -42,10 +42,14 @@ def zero_sum(values: Tensor, ranges: Tensor, weights: Tensor | None = None) -> T
     return values - surplus / whole.clamp(min=1e-6) * weights
 
 
+def behind(pot_fraction: Tensor) -> Tensor:
+    """Chips that each player has left, as multiples of the pot."""
+    return (1 / pot_fraction.clamp(min=1e-4) - 1) / 2
+
+
 def depth(pot_fraction: Tensor) -> Tensor:
-    """Chips behind as multiples of the pot, on a logarithmic scale of order 1."""
-    behind = (1 / pot_fraction.clamp(min=1e-4) - 1) / 2
-    return torch.log(behind + 0.05) / 2
+    """Chips behind on a logarithmic scale of order 1."""
+    return torch.log(behind(pot_fraction) + 0.05) / 2
 
 
 class Body(nn.Module):
@@ -132,17 +136,19 @@ class QuantileSettings:
     """Bins of the quantile axis, channels, residual blocks and the width of their kernels.
 
     ``fine`` is the share of the axis that is spread logarithmically towards the strongest hands:
-    with deep stacks it matters whether one hand in a hundred or in a thousand is better.
+    with deep stacks it matters whether one hand in a hundred or in a thousand is better. ``stakes``
+    are the amounts from half a pot to all-in for which hands are played out.
     """
 
     bins: int = 64
     channels: int = 64
     blocks: int = 8
     kernel: int = 3
+    stakes: int = 8
     fine: float = 0.5
 
 
-FINEST = 0.005
+FINEST = 0.001
 """Shares of the strongest hands below which the logarithmic part of the axis becomes linear."""
 
 
@@ -151,7 +157,8 @@ class QuantileConv(Body):
 
     A hand's value is u(q) · (mass it leaves possible) + a(q) · (mass it beats minus mass it loses
     to) with both masses exact, so card removal and showdowns are built in and the network says how
-    the betting bends them.
+    the betting bends them. Most of u is made of payoffs (``Payoffs``), which the layers half way
+    see too, as a first guess to be improved.
     """
 
     inputs = "order"
@@ -168,22 +175,32 @@ class QuantileConv(Body):
             QuantileBlock(channels, settings.kernel, 2 ** (block % 6))
             for block in range(settings.blocks)
         )
+        self.guess = Payoffs(channels, settings.stakes, bins)
+        self.guessed = nn.Conv1d(4 * settings.stakes, channels, 1)
+        self.payoffs = Payoffs(channels, settings.stakes, bins)
         self.head = nn.Conv1d(channels, 4, 1)
-        nn.init.zeros_(self.head.weight)
+        for layer in (self.guessed, self.head):
+            nn.init.zeros_(layer.weight)
 
     def forward(self, situations: Situations) -> Tensor:
         with torch.no_grad():
             sums = order_sums(situations, self.edges)
             seen = self.see(sums.below, situations.pot_fraction)
+            held = sums.below[:, :, 1:] - sums.below[:, :, :-1]
+            most = 0.5 + behind(situations.pot_fraction)
             # places of hands between the centres of bins
             at = (self.along(sums.quantile) * self.bins - 0.5).clamp(0, self.bins - 1)
             low = at.long().clamp(max=self.bins - 2)
             share = (at - low)[:, None]
             low = low[:, None].expand(-1, 4, -1)
         x = self.entry(seen)
-        for block in self.blocks:
+        for number, block in enumerate(self.blocks):
+            if number == len(self.blocks) // 2:
+                guess = self.guess(x, held, most).flatten(1, 2)
+                x = x + self.guessed(guess.sign() * guess.abs().log1p())
             x = block(x)
         said = self.head(x)
+        said = torch.cat([said[:, :2] + self.payoffs(x, held, most).sum(2), said[:, 2:]], 1)
         read = torch.lerp(said.gather(2, low), said.gather(2, low + 1), share)
         values = read[:, :2] * sums.mass + read[:, 2:] * sums.lead
         return zero_sum(values, situations.ranges, sums.mass)
@@ -208,13 +225,13 @@ class QuantileConv(Body):
         mass = below[:, :, 1:] - below[:, :, :-1]
         own = (below[:, :, 1:] + below[:, :, :-1]) / 2
         opponent = own.flip(1)
-        behind = ((1 / pot_fraction.clamp(min=1e-4) - 1) / 2)[:, None, None]
+        stack = behind(pot_fraction)[:, None, None]
         share = mass / mass.sum(1, keepdim=True).clamp(min=1e-12)
         seen = [share, own, opponent]
         # fine differences at the ends of the ranges count when stacks are deep
         seen += [_tail(1 - opponent), _tail(1 - own), _tail(opponent), _tail(own)]
-        seen += [((1 - opponent) * behind).clamp(max=20).log1p()]
-        seen += [(opponent * behind).clamp(max=20).log1p()]
+        seen += [((1 - opponent) * stack).clamp(max=20).log1p()]
+        seen += [(opponent * stack).clamp(max=20).log1p()]
         pot = torch.stack([pot_fraction, depth(pot_fraction)], 1)[:, :, None]
         return torch.cat([*seen, pot.expand(-1, -1, self.bins)], 1)
 
@@ -233,6 +250,50 @@ class QuantileBlock(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         inner = self.near(x) + self.mean(x.mean(2))[:, :, None]
         return x + self.mix(torch.relu(inner))
+
+
+class Payoffs(nn.Module):
+    """Values of bins from probabilities, with the payoffs of betting built in.
+
+    At the end of every line of betting both players have put in the same stake, or one gave up what
+    it had put in. From the channels come, for K stakes from half a pot to all-in, how likely each
+    bin of each player is to end there, as the one whose value is asked and as the opponent; then
+    showdowns and folds are summed over the opponent's range. So values grow with the stack and with
+    the opponent's mass as they must, and only probabilities have to be learned.
+    """
+
+    signs: Tensor
+    steps: Tensor
+
+    def __init__(self, channels: int, stakes: int, bins: int) -> None:
+        super().__init__()
+        self.stakes = stakes
+        self.layer = nn.Conv1d(channels, 8 * stakes, 1)
+        nn.init.normal_(self.layer.weight, std=0.02)
+        # at first nearly everybody checks to a showdown for half a pot, and nobody folds
+        bias = torch.full((4, 2, stakes), -3.0)
+        bias[1] = 0.0
+        bias[0, :, 0] = bias[2, :, 0] = 2.0
+        self.layer.bias = nn.Parameter(bias.flatten())
+        order = torch.arange(bins)
+        signs = torch.sign(order[:, None] - order[None]).float()
+        self.register_buffer("signs", signs.T.contiguous(), persistent=False)
+        self.register_buffer("steps", torch.linspace(0, 1, stakes), persistent=False)
+
+    def forward(self, x: Tensor, held: Tensor, most: Tensor) -> Tensor:
+        """Values [N, 2, 2K, bins] in pots, showdowns and then folds.
+
+        Args:
+            x: [N, channels, bins].
+            held: [N, 2, bins] mass of each range.
+            most: [N] the largest stake, in pots.
+        """
+        said = torch.sigmoid(self.layer(x)).view(len(x), 4, 2, self.stakes, -1)
+        stake = (0.5 * (2 * most[:, None]) ** self.steps)[:, None, :, None]
+        opponent = (said[:, 2:] * held[:, None, :, None]).flip(2)
+        showdowns = said[:, 0] * (opponent[:, 0] @ self.signs) * stake
+        folds = (2 * said[:, 1] - 1) * opponent[:, 1].sum(3, keepdim=True) * stake
+        return torch.cat([showdowns, folds], 2)
 
 
 def _tail(share: Tensor) -> Tensor:

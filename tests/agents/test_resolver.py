@@ -70,3 +70,8 @@ def test_an_action_it_would_not_consider_is_refused():
     state = parse_state(NOLIMIT, "r250r1200")
     with pytest.raises(InputError, match="it was not in the lookahead"):
         player(NOLIMIT).probabilities(state)
+
+
+def test_a_game_without_a_network_that_is_too_large_is_refused():
+    with pytest.raises(InputError, match="resolver for hunl: no value network ships"):
+        ResolverAgent(load_game("hunl"))

@@ -39,7 +39,9 @@ STACK = max(GAME.stacks)
 RAISES = load_menu("fcpa").raises
 ITERATIONS = 50
 AGE = 10  # iterations that a start counts as: the first ones forget all regrets in some rules
-WEIGHT = 100  # stacks, about, of regret in a start, spread over the hands
+# Stacks of regret in a start, about, spread over the hands. With 10, float32 runs of the discounted
+# and predictive rules already part by more than SINGLE, float64 runs of all rules stay together.
+WEIGHT = 100
 DOUBLE, SINGLE, GAME_VALUE = 1e-6, 1e-3, 1e-4  # of the pot
 TYPES = {torch.float64: np.float64, torch.float32: np.float32}
 
@@ -239,22 +241,32 @@ def test_200_runs_agree_with_the_engine(round_, dtype):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rule", [CFR, CFR_PLUS], ids=lambda rule: rule.name)
-def test_most_runs_from_nothing_agree_with_the_engine(rule):
-    """Where ties decide nothing. Of 200, some ten differ, also between the engine and itself when
-    its ranges move by a rounding error."""
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+@pytest.mark.parametrize("rule", [CFR, CFR_PLUS, DEFAULT], ids=["cfr", "cfr_plus", "default"])
+def test_runs_from_nothing_differ_no_more_than_the_engine_from_itself(rule, dtype):
+    """From nothing, ties let runs part: in float64 11 to 29 of these 200, in float32 21 (cfr) to
+    71 (default). As many part between the engine and itself when its ranges move by a rounding
+    error; that is the measure."""
     situations = random_situations(200, 3, seed=20)
-    agreed = 0
+    tolerance = DOUBLE if dtype == torch.float64 else SINGLE
+    rounding = np.finfo(TYPES[dtype]).eps
+    rng = np.random.default_rng(1)
+    parted = itself = 0
     for same in group_by_shape(situations.states, RAISES):
         part = situations.some(same.indices)
-        batched = make_batched(part, rule, torch.float64, trees=same.trees)
+        batched = make_batched(part, rule, dtype, trees=same.trees)
         batched.run(ITERATIONS)
         values = batched.root_values(AVERAGE).numpy()
         for state, ranges, mine in zip(*part, values, strict=True):
-            engine = make_engine(state, ranges, rule, np.float64)
-            engine.run(ITERATIONS)
-            agreed += np.abs(engine.root_values(AVERAGE) - mine).max() < DOUBLE * state.pot
-    assert agreed >= 170
+            moved = ranges * (1 + rounding * rng.standard_normal(ranges.shape))
+            theirs = []
+            for weights in (ranges, moved):
+                engine = make_engine(state, weights, rule, TYPES[dtype])
+                engine.run(ITERATIONS)
+                theirs.append(engine.root_values(AVERAGE))
+            parted += np.abs(theirs[0] - mine).max() > tolerance * state.pot
+            itself += np.abs(theirs[0] - theirs[1]).max() > tolerance * state.pot
+    assert parted <= 1.5 * itself + 5
 
 
 @pytest.mark.parametrize("rule", VARIANTS.values(), ids=VARIANTS)
