@@ -9,7 +9,7 @@ import torch
 from deepstack.cards.notation import STANDARD, hand_cards
 from deepstack.run.errors import InputError
 from deepstack.values.inputs import Situations
-from deepstack.values.model import build_network, zero_sum
+from deepstack.values.model import Payoffs, build_network, zero_sum
 
 SMALL = {
     "paper": {"buckets": 20, "hidden": 12, "layers": 2},
@@ -95,6 +95,20 @@ def test_zero_sum_by_weights_leaves_alone_what_weighs_nothing():
     found = zero_sum(values, ranges, weights)
     assert found[0, 0, 0] == 1.0
     torch.testing.assert_close((found * ranges).sum(), torch.tensor(0.0))
+
+
+def test_payoffs_of_players_who_always_check_are_half_a_pot_for_every_hand_beaten():
+    payoffs = Payoffs(channels=3, stakes=2, bins=4)
+    torch.nn.init.zeros_(payoffs.layer.weight)
+    certain = torch.full((4, 2, 2), -40.0)
+    certain[1] = 0.0  # neither wins nor loses by folds
+    certain[0, :, 0] = certain[2, :, 0] = 40.0
+    payoffs.layer.bias.data = certain.flatten()
+    held = torch.tensor([[[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1]]])
+    values = payoffs(torch.zeros(1, 3, 4), held, torch.tensor([7.0])).sum(2)
+    below = held.flip(1).cumsum(2) - held.flip(1)
+    above = 1 - below - held.flip(1)
+    torch.testing.assert_close(values, 0.5 * (below - above))
 
 
 @pytest.mark.parametrize(
