@@ -69,7 +69,7 @@ class ResolverAgent:
         leaves = _leaves(game, network)
         if leaves is None and not game.limit and game.rounds > MOST_ROUNDS:
             raise InputError(
-                f"resolver for {game.name}: no value network ships for this game, and its "
+                f"resolver for {game.name}: no value networks ship for all its rounds, and "
                 f"lookaheads to the end are too large; expected a game of {MOST_ROUNDS} rounds"
             )
         solves = []
@@ -154,7 +154,7 @@ def _leaves(game: Game, network: str | None) -> MakeLeaves | None:
 
     if network == "auto":
         names = [name for name, card in shipped().items() if card.game == game.name]
-        if not names:
+        if not names or game.rounds > MOST_ROUNDS:
             return None
         network = names[0]
     fast = FastMlp(load_network(network))

@@ -73,5 +73,5 @@ def test_an_action_it_would_not_consider_is_refused():
 
 
 def test_a_game_without_a_network_that_is_too_large_is_refused():
-    with pytest.raises(InputError, match="resolver for hunl: no value network ships"):
+    with pytest.raises(InputError, match="resolver for hunl: no value networks ship"):
         ResolverAgent(load_game("hunl"))
