@@ -10,7 +10,8 @@ import torch
 from torch import nn
 
 from deepstack.values.inputs import DEFINITIONS
-from deepstack.values.model import ARCHITECTURES, Body, ValueNetwork, build_network, zero_sum
+from deepstack.values.layers import Body, zero_sum
+from deepstack.values.model import ARCHITECTURES, ValueNetwork, build_network
 
 NAME = "standin"
 

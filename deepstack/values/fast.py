@@ -18,7 +18,8 @@ from torch import nn
 from deepstack.run.errors import InputError
 from deepstack.solver.simd import padded
 from deepstack.values.fast_kernels import SmallNet
-from deepstack.values.model import Mlp, ValueNetwork, depth
+from deepstack.values.layers import depth
+from deepstack.values.model import Mlp, ValueNetwork
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]

@@ -7,12 +7,13 @@ buckets) is kept in *tables*: made once for a list of boards on the CPU, moved t
 device, and shared by every situation on these boards, so that a lookahead that asks thousands of
 times about the same boards pays only for gathers and products.
 
-Three definitions of inputs, each with a version that checkpoints carry:
+Four definitions of inputs, each with a version that checkpoints carry:
 
 - ``hands``: both ranges over all hands of a small game, and which card lies on the board;
 - ``buckets``: both ranges summed into buckets of hands (the published form);
 - ``order``: hands in order of strength, with what exact sums over that order need; before the last
-  card by expected strength (``values.strengths``).
+  card by expected strength (``values.strengths``);
+- ``next``: before the last card, the order of hands after each next card (``values.next_tables``).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from torch import Tensor
 from deepstack.cards.notation import hand_cards
 from deepstack.game.definition import Game, load_game
 from deepstack.run.errors import InputError
+from deepstack.values.next_tables import next_parts
 from deepstack.values.order_kernels import fill_order
 from deepstack.values.strengths import full_strengths, strength_keys
 
@@ -108,7 +110,7 @@ class Inputs(NamedTuple):
     """A definition of inputs for the boards of one stage.
 
     Attributes:
-        name: ``hands``, ``buckets`` or ``order``.
+        name: ``hands``, ``buckets``, ``order`` or ``next``.
         version: changes when the same board would give other tables.
         game: the game of the stage.
         cards: cards on its boards.
@@ -274,4 +276,5 @@ DEFINITIONS: dict[str, tuple[int, Callable[[Game, Ints, Ints], Parts]]] = {
     "hands": (1, hand_parts),
     "buckets": (1, bucket_parts),
     "order": (1, order_parts),
+    "next": (1, next_parts),
 }

@@ -9,7 +9,8 @@ import torch
 from deepstack.cards.notation import STANDARD, hand_cards
 from deepstack.run.errors import InputError
 from deepstack.values.inputs import Situations
-from deepstack.values.model import Payoffs, build_network, zero_sum
+from deepstack.values.layers import Payoffs, zero_sum
+from deepstack.values.model import build_network
 
 SMALL = {
     "paper": {"buckets": 20, "hidden": 12, "layers": 2},
