@@ -47,6 +47,9 @@ class Errors:
         self.rows.append(torch.stack([huber.mean((1, 2)), off.mean((1, 2)), weighted], 1))
         self.pots.append(situations.pot_fraction)
         order = situations.tables.parts.get("order")
+        rank = situations.tables.parts.get("rank")  # after each next card
+        if order is None and rank is not None:
+            order = rank.float().mean(1).argsort(1)
         if order is not None:
             sorted_ = huber.mean(1).gather(1, order[situations.place])
             groups = sorted_.tensor_split(FIFTHS, dim=1)

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from deepstack.solver.simd import LANES, aligned_zeros
 from deepstack.values.inputs import Situations
-from deepstack.values.next_kernels import profile_lanes
+from deepstack.values.next_kernels import ROOT, ROUND, SCALE, profile_lanes
 
 
 class Profile(NamedTuple):
@@ -78,7 +78,7 @@ def profile(situations: Situations, knots: int, fine: float) -> Profile:
                 lanes,
                 parts["held"][b],
                 parts["next_cards"][b],
-                parts["order"][b],
+                parts["next_order"][b],
                 parts["group_end"][b],
                 np.float32(fine),
                 knots,
@@ -112,7 +112,8 @@ def profile_plain(situations: Situations, knots: int, fine: float) -> Profile:
         groups = mixture.new_zeros(count, hands).scatter_add(1, here.clamp(min=0), mixture)
         below = groups.cumsum(1)
         quantile = (below - groups / 2).gather(1, here.clamp(min=0)).clamp(0, 1)
-        axis = (1 - fine) * quantile + fine * (1 - (1 - quantile).clamp(min=0).sqrt())
+        bent = 1 - ((1 - quantile + ROUND).sqrt() - ROOT) * SCALE
+        axis = (1 - fine) * quantile + fine * bent
         axes.append(torch.where(possible, axis, -1.0))
         sign = torch.sign(here[:, :, None] - here[:, None]).to(ranges.dtype)
         sign = sign * apart * possible[:, :, None] * possible[:, None]

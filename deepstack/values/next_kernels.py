@@ -14,6 +14,9 @@ from deepstack.run.jit import kernel
 from deepstack.solver.simd import LANES, vadd, vload, vmul, vsplat, vstore, vsub
 
 MOST_CARDS = 52
+ROUND = 1e-5
+"""Shares of the strongest hands below which the square root of the axis becomes linear."""
+ROOT, SCALE = ROUND**0.5, 1 / ((1 + ROUND) ** 0.5 - ROUND**0.5)
 
 
 @kernel
@@ -120,7 +123,8 @@ def profile_lanes(
             low = high
             for i in range(LANES):
                 above = max(np.float32(1) - place[i], np.float32(0))
-                place[i] = (1 - fine) * place[i] + fine * (1 - math.sqrt(above))
+                bent = 1 - (math.sqrt(above + ROUND) - ROOT) * SCALE
+                place[i] = (1 - fine) * place[i] + fine * bent
             axis = vload(place, 0)
             middle0, middle1 = vadd(before0, after0), vadd(before1, after1)
             for k in range(j, end):

@@ -18,7 +18,7 @@ def next_parts(game: Game, boards: Ints, hands: Ints) -> dict[str, npt.NDArray[n
     """Tables of boards [B, cards] of hold'em before the last card, with C next cards.
 
     - ``next_cards`` int64 [B, C] cards that may come;
-    - ``order``, ``group_end`` int16 [B, C, H']: see ``fill_next_order``;
+    - ``next_order``, ``group_end`` int16 [B, C, H']: see ``fill_next_order``;
     - ``rank`` int16 [B, C, H]: the tie group of every hand after the card, counted from the
       weakest, or -1 where the card takes a card of the hand;
     - ``held`` int64 [B, H, 2] cards of every live hand.
@@ -32,7 +32,7 @@ def next_parts(game: Game, boards: Ints, hands: Ints) -> dict[str, npt.NDArray[n
     after = (left - 1) * (left - 2) // 2
     parts: dict[str, npt.NDArray[np.generic]] = {
         "next_cards": np.empty((count, left), np.int64),
-        "order": np.empty((count, left, after), np.int16),
+        "next_order": np.empty((count, left, after), np.int16),
         "group_end": np.empty((count, left, after), np.int16),
         "rank": np.full((count, left, live), -1, np.int16),
         "held": cards[hands],
@@ -47,7 +47,7 @@ def next_parts(game: Game, boards: Ints, hands: Ints) -> dict[str, npt.NDArray[n
         keys = np.full((left, live), -1, np.int64)
         found = strength_keys(game, following, hands[b][places])
         np.put_along_axis(keys, places, found, axis=1)
-        order, group_end = parts["order"][b], parts["group_end"][b]
+        order, group_end = parts["next_order"][b], parts["group_end"][b]
         fill_next_order(keys, order, group_end)
         sorted_keys = np.take_along_axis(keys, order.astype(np.int64), axis=1)
         steps = np.cumsum(np.diff(sorted_keys, axis=1, prepend=sorted_keys[:, :1]) > 0, axis=1)
