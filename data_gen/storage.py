@@ -25,8 +25,8 @@ import json
 import math
 import mmap
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -207,16 +207,49 @@ def read_manifest(folder: Path) -> Manifest:
     return Manifest(shards=shards, **content)
 
 
+def join_manifests(manifests: Sequence[Manifest]) -> Manifest:
+    """One manifest for data sets of one stage that are read together."""
+    first = manifests[0]
+    if len(manifests) == 1:
+        return first
+    for other in manifests[1:]:
+        for name in ("stage", "game", "stack", "dtype"):
+            if getattr(other, name) != getattr(first, name):
+                raise InputError(
+                    f"data sets of {name} {getattr(first, name)!r} and {getattr(other, name)!r}: "
+                    "expected the same"
+                )
+    hashes = " ".join(manifest.hash for manifest in manifests)
+    return replace(
+        first,
+        hash=hashlib.sha256(hashes.encode()).hexdigest()[:16],
+        samples=sum(manifest.samples for manifest in manifests),
+        shards_total=sum(manifest.shards_total for manifest in manifests),
+        shards=[shard for manifest in manifests for shard in manifest.shards],
+        sources=list(dict.fromkeys(name for m in manifests for name in m.sources)),
+        exploitability=None,
+    )
+
+
 class Dataset:
     """A data set on the disk, read through memory maps; shards count once the manifest has them.
 
     Args:
-        path: its folder.
+        paths: its folder; several data sets of one stage are read as one after the other.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
-        self.manifest = read_manifest(self.path)
+    def __init__(self, *paths: str | os.PathLike[str]) -> None:
+        folders = [Path(path) for path in paths]
+        self.path = folders[0]
+        manifests = [read_manifest(folder) for folder in folders]
+        self.manifest = join_manifests(manifests)
+        self._files: list[Path] = []
+        self._sources: list[npt.NDArray[np.uint8]] = []  # of every shard: its numbers to ours
+        names = self.manifest.sources
+        for folder, manifest in zip(folders, manifests, strict=True):
+            ours = np.array([names.index(name) for name in manifest.sources], np.uint8)
+            self._files += [folder / shard.name for shard in manifest.shards]
+            self._sources += [ours] * len(manifest.shards)
         counts = [shard.count for shard in self.manifest.shards]
         self._first = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
         self._open: dict[int, dict[str, npt.NDArray[Any]]] = {}
@@ -228,7 +261,7 @@ class Dataset:
         """Compare checksums of all shards, or of some; an InputError names the first bad one."""
         for number in range(len(self.manifest.shards)) if shards is None else shards:
             shard = self.manifest.shards[number]
-            path = self.path / shard.name
+            path = self._files[number]
             try:
                 with open(path, "rb") as file:
                     found = hashlib.file_digest(file, "sha256").hexdigest()
@@ -302,12 +335,12 @@ class Dataset:
             raise InputError(f"shard {number}: there are {len(self.manifest.shards)}")
         if number not in self._open:
             shard = self.manifest.shards[number]
-            arrays = _map(self.path / shard.name)
+            arrays = _map(self._files[number])
             if len(arrays["pot"]) != shard.count:
                 raise InputError(
-                    f"{self.path / shard.name}: {len(arrays['pot'])} samples, "
-                    f"expected {shard.count}"
+                    f"{self._files[number]}: {len(arrays['pot'])} samples, expected {shard.count}"
                 )
+            arrays["source"] = self._sources[number][arrays["source"]]
             self._open[number] = arrays
         return self._open[number]
 

@@ -32,10 +32,14 @@ FEW_BOARDS = 1024
 
 
 class Batch(NamedTuple):
-    """Situations and what was solved: ``values`` float32 [N, 2, H] in fractions of the pot."""
+    """Situations and what was solved: ``values`` float32 [N, 2, H] in fractions of the pot.
+
+    ``source`` uint8 [N] is the family of each situation's ranges, by its number in the manifest.
+    """
 
     situations: Situations
     values: Tensor
+    source: Tensor
 
 
 class Solved:
@@ -50,6 +54,7 @@ class Solved:
         self.dataset = dataset
         self.boards: npt.NDArray[np.uint8] = dataset.columns("board")
         self.pots: npt.NDArray[np.float32] = dataset.columns("pot")
+        self.sources: npt.NDArray[np.uint8] = dataset.columns("source")
         sample = dataset.mapped(0)
         size = sum(sample[name][:1].nbytes for name in ("ranges", "values"))
         self.held = size * len(dataset) <= memory
@@ -167,7 +172,8 @@ class Batches(IterableDataset):
             torch.from_numpy(place),
             tables,
         )
-        return Batch(situations, torch.from_numpy(values))
+        source = torch.from_numpy(self.solved.sources[at])
+        return Batch(situations, torch.from_numpy(values), source)
 
 
 def _places(distinct: npt.NDArray[np.uint8], boards: npt.NDArray[np.uint8]) -> Ints:
@@ -222,7 +228,7 @@ class SolvedData(lightning.LightningDataModule):
         self.train_numbers, self.held_out = train, held_out
         self.solved = Solved(dataset, memory)
         self.inputs, self.batch, self.seed, self.workers = inputs, batch, seed, workers
-        self.stack = dataset.manifest.stack
+        self.stack, self.sources = dataset.manifest.stack, dataset.manifest.sources
         self.passes = ceil(least_steps / max(1, len(train) // min(batch, len(train))))
 
     @property

@@ -35,12 +35,19 @@ class Errors:
     player's own range.
     """
 
+    sources: list[str] = field(default_factory=list)
+    """Families of ranges by number; without them errors are not told apart by family."""
     rows: list[Tensor] = field(default_factory=list)
     pots: list[Tensor] = field(default_factory=list)
     fifths: list[Tensor] = field(default_factory=list)
+    families: list[Tensor] = field(default_factory=list)
 
-    def add(self, situations: Situations, said: Tensor, solved: Tensor) -> None:
-        """Take in a batch: values said and solved, both [N, 2, H]."""
+    def add(
+        self, situations: Situations, said: Tensor, solved: Tensor, source: Tensor | None = None
+    ) -> None:
+        """Take in a batch: values said and solved, both [N, 2, H], and families [N]."""
+        if source is not None:
+            self.families.append(source)
         off = (said - solved).abs()
         huber = huber_loss(said, solved, reduction="none")
         weighted = (off * situations.ranges).sum(2).mean(1)
@@ -76,6 +83,12 @@ class Errors:
                 inside = huber[group == number]
                 if len(inside):
                     found[f"{name}/{_between(limits, number)}"] = float(inside.mean())
+        if self.families:
+            family = torch.cat(self.families)
+            for number, name in enumerate(self.sources):
+                inside = huber[family == number]
+                if len(inside):
+                    found[f"ranges/{name}"] = float(inside.mean())
         if self.fifths:
             for number, mean in enumerate(torch.cat(self.fifths).mean(0).tolist()):
                 found[f"strength/{20 * number}-{20 * number + 20}%"] = mean
@@ -91,12 +104,13 @@ def _between(limits: tuple[float, ...], number: int) -> str:
 
 
 @torch.inference_mode()
-def measure(network: ValueNetwork, batches: Iterable[Batch]) -> Errors:
-    """Errors of a network over batches, on the network's device."""
-    errors, device = Errors(), network.device
+def measure(network: ValueNetwork, batches: Iterable[Batch], sources: list[str]) -> Errors:
+    """Errors of a network over batches, on the network's device; families by their numbers."""
+    errors, device = Errors(sources), network.device
     for batch in batches:
         situations = to_device(batch.situations, device)
-        errors.add(situations, network(situations), batch.values.to(device))
+        solved, source = batch.values.to(device), batch.source.to(device)
+        errors.add(situations, network(situations), solved, source)
     return errors
 
 

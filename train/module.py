@@ -102,6 +102,9 @@ class Training(lightning.LightningModule):
         assert self.plan.epochs is not None
         return self.passes / self.plan.epochs
 
+    def on_fit_start(self) -> None:
+        self.errors = Errors(self.data.sources)
+
     def on_train_start(self) -> None:
         self._clock = time.perf_counter()
 
@@ -139,7 +142,8 @@ class Training(lightning.LightningModule):
     # ---- validation
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
-        self.errors.add(batch.situations, self.network(batch.situations), batch.values)
+        said = self.network(batch.situations)
+        self.errors.add(batch.situations, said, batch.values, batch.source)
 
     def on_validation_epoch_end(self) -> None:
         # every process measures all of the validation data
@@ -148,7 +152,7 @@ class Training(lightning.LightningModule):
             self.log(name.replace("validation_", "validation/"), figure, rank_zero_only=True)
         for name, figure in self.errors.groups().items():
             self.log(f"huber by {name}", figure, rank_zero_only=True)
-        self.errors = Errors()
+        self.errors = Errors(self.data.sources)
         if self.trainer.is_global_zero and not self.trainer.sanity_checking:
             self._log_pictures()
 

@@ -25,7 +25,7 @@ from deepstack.app.config import load_config, quote
 from deepstack.run.errors import InputError
 from deepstack.run.progress import Progress, track
 from deepstack.run.results import to_plain, write_result
-from deepstack.values.checkpoint import Origin, save_network
+from deepstack.values.checkpoint import Origin, load_network, save_network
 from deepstack.values.inputs import stage_of
 from deepstack.values.model import ValueNetwork, build_network
 from train.data import SolvedData
@@ -33,7 +33,7 @@ from train.metrics import measure
 from train.module import Plan, Training
 
 GIGA = 1e9
-WHOLE_OF_HASH = ("net", "seed", "epochs", "minutes", "schedule", "samples", "validation")
+WHOLE_OF_HASH = ("net", "start", "seed", "epochs", "minutes", "schedule", "samples", "validation")
 """Settings that decide what a network becomes."""
 
 
@@ -108,7 +108,7 @@ def train(config: DictConfig) -> dict[str, Any]:
     stage, out = str(config.stage), Path(str(config.out))
     stage_of(stage)
     plan = make_plan(config)
-    dataset = Dataset(str(config.data))
+    dataset = Dataset(*(str(config.data).split("+")))
     manifest = dataset.manifest
     if manifest.stage != stage:
         raise InputError(f"data {config.data}: made for {manifest.stage}, expected {stage}")
@@ -122,6 +122,8 @@ def train(config: DictConfig) -> dict[str, Any]:
         {str(name): value for name, value in settings.items()},
         seed=config.seed,
     )
+    if config.start is not None:
+        begin_with(network, str(config.start))
     data = SolvedData(
         dataset,
         network.inputs,
@@ -156,7 +158,7 @@ def train(config: DictConfig) -> dict[str, Any]:
         }
     )
     network = network.to("cpu").eval()
-    errors = measure(network, data.validation_batches())
+    errors = measure(network, data.validation_batches(), data.sources)
     figures = errors.figures()
     origin = Origin(
         data=manifest.hash,
@@ -178,6 +180,17 @@ def train(config: DictConfig) -> dict[str, Any]:
         "parameters": sum(p.numel() for p in network.parameters()),
         "training_seconds": module.seconds,
     }
+
+
+def begin_with(network: ValueNetwork, name: str) -> None:
+    """Give a network the weights of another one of its kind."""
+    other = load_network(name)
+    for what in ("stage", "architecture", "settings"):
+        if getattr(other, what) != getattr(network, what):
+            raise InputError(
+                f"start={name}: {what} {getattr(other, what)}, expected {getattr(network, what)}"
+            )
+    network.load_state_dict(other.state_dict())
 
 
 def make_plan(config: DictConfig) -> Plan:
