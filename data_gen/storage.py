@@ -240,7 +240,7 @@ class Dataset:
 
     def __init__(self, *paths: str | os.PathLike[str]) -> None:
         folders = [Path(path) for path in paths]
-        self.path = folders[0]
+        self.path, self.parts = folders[0], len(folders)
         manifests = [read_manifest(folder) for folder in folders]
         self.manifest = join_manifests(manifests)
         self._files: list[Path] = []

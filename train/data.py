@@ -219,6 +219,9 @@ class SolvedData(lightning.LightningDataModule):
             if samples > len(train):
                 raise InputError(f"samples={samples}: the data have {len(train)} to train with")
             train = train[:samples]
+        if len(held_out) > validation_most and dataset.parts > 1:
+            # of every data set its share
+            held_out = held_out[np.linspace(0, len(held_out) - 1, validation_most).astype(int)]
         held_out = held_out[:validation_most]
         if not len(train) or not len(held_out):
             raise InputError(

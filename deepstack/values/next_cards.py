@@ -31,7 +31,7 @@ class Profile(NamedTuple):
     """N situations with H live hands on an axis of K knots.
 
     Attributes:
-        hist: float32 [N, H, 2, K] weights of knots, sum 1 over the cards that leave a hand
+        hist: float32 [N, H, K, 2] weights of knots, sum 1 over the cards that leave a hand
             possible; and these weights times the first player's lead on the card.
         lead: [N, 2, H] the opponent's mass that a hand will beat minus what it will lose to,
             in the mean over the cards; given both hands, each card is as likely as any other.
@@ -52,7 +52,7 @@ def profile(situations: Situations, knots: int, fine: float) -> Profile:
     ranges = situations.ranges.numpy().astype(np.float32, copy=False)
     count, _, hands = ranges.shape
     parts = {name: part.numpy() for name, part in situations.tables.parts.items()}
-    hist = np.empty((count, hands, 2, knots), np.float32)
+    hist = np.empty((count, hands, knots, 2), np.float32)
     lead, mass, places = (np.empty((count, 2, hands), np.float32) for _ in range(3))
     board = situations.place.numpy()
     cards = parts["next_cards"].shape[1]
@@ -101,7 +101,7 @@ def profile_plain(situations: Situations, knots: int, fine: float) -> Profile:
     apart = ~(held[:, :, None, :, None] == held[:, None, :, None, :]).flatten(3).any(3)
     mass = ranges.flip(1) @ apart.to(ranges.dtype)
     cards = coming.shape[1]
-    hist = ranges.new_zeros(count, hands, 2, knots)
+    hist = ranges.new_zeros(count, hands, knots, 2)
     leads, axes, worths = ranges.new_zeros(count, 2, hands), [], []
     for c in range(cards):
         here = rank[:, c]
@@ -127,8 +127,8 @@ def profile_plain(situations: Situations, knots: int, fine: float) -> Profile:
     share = at - low
     possible = (axis >= 0).to(ranges.dtype)
     for w, weight in enumerate((possible, possible * worth[:, None])):
-        hist[:, :, w].scatter_add_(2, low, weight * (1 - share))
-        hist[:, :, w].scatter_add_(2, low + 1, weight * share)
+        hist[..., w].scatter_add_(2, low, weight * (1 - share))
+        hist[..., w].scatter_add_(2, low + 1, weight * share)
     chance = 1 / (cards - 2)
     mean = (axis * possible).sum(2) * chance
     square = (axis.square() * possible).sum(2) * chance

@@ -76,7 +76,7 @@ class NextConv(Body):
             x = block(x)
         said = self.head(x)  # [N, 10, K]
         on_cards = torch.stack(
-            [said[:, :2] + self.payoffs(x, held, most).sum(2), said[:, 2:4]], 2
+            [said[:, :2] + self.payoffs(x, held, most).sum(2), said[:, 2:4]], 3
         ).flatten(2)  # [N, 2, 2K]
         units = found.hist.flatten(2) @ on_cards.transpose(1, 2)  # [N, H, 2]
         terms = said[:, 4:]
@@ -89,11 +89,11 @@ class NextConv(Body):
     def see(self, situations: Situations, found: Profile) -> tuple[Tensor, Tensor]:
         """What the first layer sees [N, 2 · features + 2, K], and mass held at knots [N, 2, K]."""
         ranges, pot_fraction = situations.ranges, situations.pot_fraction
-        both = ranges @ found.hist.flatten(2)  # [N, 2, 2K]
-        held, tilted = both.split(self.knots, 2)
-        spread = (ranges * found.places[:, 1:]) @ found.hist[:, :, 0]
-        # how a range's lead is spread over the axis: equity of what stands at a place
-        lead = (ranges * found.lead) @ found.hist[:, :, 0]
+        spread, lead = ranges * found.places[:, 1:], ranges * found.lead
+        sums = torch.cat([ranges, spread, lead], 1) @ found.hist.flatten(2)  # [N, 6, 2K]
+        plain, by_card = sums.unflatten(2, (self.knots, 2)).unbind(3)
+        held, spread, lead = plain.split(2, 1)
+        tilted = by_card[:, :2]
         own = held.cumsum(2) - held / 2
         opponent = own.flip(1)
         stack = behind(pot_fraction)[:, None, None]

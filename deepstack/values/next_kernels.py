@@ -65,7 +65,7 @@ def profile_lanes(
         knots: K, places on the axis.
         count: situations, at most 16.
         scratch: float32 flat, room for ``scratch_size`` numbers.
-        hist: float32 [N, H, 2, K] out.
+        hist: float32 [N, H, K, 2] out.
         lead, mass: float32 [N, 2, H] out.
         places: float32 [N, 2, H] out: mean and spread of a hand's place on the axis.
     """
@@ -176,31 +176,40 @@ def profile_lanes(
             worth[c, i] -= mean
     chance = np.float32(1 / (cards - 4 + 2))
     per_pair = np.float32(1 / (cards - 4))
-    counts = np.zeros((LANES, 2, knots), np.float32)
+    counts = np.zeros(LANES * 2 * knots, np.float32)  # [lane, K, 2]
+    sums, squares = np.zeros(LANES, np.float32), np.zeros(LANES, np.float32)
+    at_knot, high_share = np.zeros(LANES, np.int32), np.zeros(LANES, np.float32)
+    steps, last = np.float32(knots - 1), np.int32(knots - 2)
     for h in range(hands):
         counts[:] = 0
+        sums[:] = 0
+        squares[:] = 0
+        for c in range(cards):
+            at = at_axis + (h * cards + c) * LANES
+            if scratch[at] < 0:
+                continue
+            for i in range(LANES):
+                axis = scratch[at + i]
+                sums[i] += axis
+                squares[i] += axis * axis
+                axis *= steps
+                knot = min(np.int32(axis), last)
+                at_knot[i] = 2 * (knot + i * knots)
+                high_share[i] = axis - np.float32(knot)
+            for i in range(count):
+                k, high, w = at_knot[i], high_share[i], worth[c, i]
+                low = np.float32(1) - high
+                counts[k] += low
+                counts[k + 1] += low * w
+                counts[k + 2] += high
+                counts[k + 3] += high * w
         for i in range(count):
-            first, second = np.float32(0), np.float32(0)
-            at = at_axis + h * cards * LANES + i
-            for c in range(cards):
-                axis = scratch[at + c * LANES]
-                if axis >= 0:
-                    first += axis
-                    second += axis * axis
-                    axis *= knots - 1
-                    k = min(int(axis), knots - 2)
-                    high_share = axis - k
-                    w = worth[c, i]
-                    counts[i, 0, k] += 1 - high_share
-                    counts[i, 0, k + 1] += high_share
-                    counts[i, 1, k] += w * (1 - high_share)
-                    counts[i, 1, k + 1] += w * high_share
-            for w in range(2):
-                for k in range(knots):
-                    hist[i, h, w, k] = counts[i, w, k] * chance
-            first *= chance
-            places[i, 0, h] = first
-            places[i, 1, h] = math.sqrt(max(second * chance - first * first, np.float32(0)))
+            for k in range(knots):
+                for w in range(2):
+                    hist[i, h, k, w] = counts[2 * (i * knots + k) + w] * chance
+            mean = sums[i] * chance
+            places[i, 0, h] = mean
+            places[i, 1, h] = math.sqrt(max(squares[i] * chance - mean * mean, np.float32(0)))
             for p in range(2):
                 other = 1 - p
                 lead[i, p, h] = scratch[at_leads + (p * hands + h) * LANES + i] * per_pair

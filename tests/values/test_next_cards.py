@@ -57,8 +57,8 @@ def test_a_reading_is_the_mean_over_next_boards(on_turns):
     """With u(x) = x the reading is the mean place, and weights sum to one."""
     found = profile(on_turns, KNOTS, FINE)
     axis = torch.linspace(0, 1, KNOTS)
-    torch.testing.assert_close(found.hist[:, :, 0] @ axis, found.places[:, 0], atol=1e-5, rtol=0)
-    torch.testing.assert_close(found.hist[:, :, 0].sum(2), torch.ones(3, 1128), atol=1e-5, rtol=0)
+    torch.testing.assert_close(found.hist[..., 0] @ axis, found.places[:, 0], atol=1e-5, rtol=0)
+    torch.testing.assert_close(found.hist[..., 0].sum(2), torch.ones(3, 1128), atol=1e-5, rtol=0)
 
 
 def test_what_one_leads_the_other_trails(on_turns):
