@@ -78,7 +78,8 @@ def compose(words: Sequence[str]) -> DictConfig:
         check_key(word.partition("=")[0], known)
     try:
         for override in OverridesParser.create().parse_overrides(inside):
-            OmegaConf.update(config, override.key_or_group, override.value())
+            key, value = override.key_or_group, override.value()
+            OmegaConf.update(config, key, value, merge=False, force_add=True)
     except HydraException as error:
         raise InputError(f"{' '.join(words)}: {str(error).splitlines()[0]}") from None
     check_kind("stage", OmegaConf.to_container(config.stage), known["stage"])

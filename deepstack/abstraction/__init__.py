@@ -1,1 +1,1 @@
-"""Hands as features and buckets."""
+"""Hands as features and buckets: many hands that play alike become one."""

@@ -30,6 +30,7 @@ COMMANDS = {
     "play": Command("you against an agent, in the terminal", "deepstack.app.play"),
     "solve": Command("a game, a board with ranges, or a state of a hand", "deepstack.app.solve"),
     "exploit": Command("what best responses gain on a saved solution", "deepstack.app.exploit"),
+    "lbr": Command("local best response against an agent", "deepstack.app.lbr"),
     "experiment": Command(
         "a named reproduction of a published result", "deepstack.app.experiment", named=True
     ),

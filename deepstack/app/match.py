@@ -6,6 +6,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from deepstack.evaluate.histories import check_phh, write_phh
 from deepstack.evaluate.match import MatchResult, play_match
+from deepstack.evaluate.statistics import Estimate
 from deepstack.game.definition import load_game
 from deepstack.run.executors import make_executor
 from deepstack.run.files import write_atomically
@@ -26,6 +27,7 @@ def run(config: DictConfig) -> dict:
             config.hands,
             seed=config.seed,
             duplicate=config.duplicate,
+            aivat=config.aivat,
             executor=executor,
             progress=progress,
         )
@@ -40,9 +42,19 @@ def run(config: DictConfig) -> dict:
 
 
 def print_table(result: MatchResult) -> None:
+    """Win rates, and by AIVAT where strategies are known."""
     width = max(len("agent"), *map(len, result.labels))
+    aivat = result.aivat_rates()
+    heads = [f"{'mbb/g':>10}  {'95 %':>10}"]
+    if any(rate is not None for rate in aivat):
+        heads.append(f"{'AIVAT':>10}  {'95 %':>10}")
     print(f"{result.hands:,} hands of {result.game.name}")
-    print(f"  {'agent':{width}}  {'mbb/g':>10}  {'95 %':>10}")
-    for label, rate in zip(result.labels, result.win_rates(), strict=True):
-        half = "" if rate.ci95 is None else f"± {rate.ci95:.1f}"
-        print(f"  {label:{width}}  {rate.mean:>+10.1f}  {half:>10}")
+    print("  ".join([f"  {'agent':{width}}", *heads]))
+    for label, *rates in zip(result.labels, result.win_rates(), aivat, strict=True):
+        cells = [_cells(rate) for rate in rates if rate is not None]
+        print("  ".join([f"  {label:{width}}", *cells]))
+
+
+def _cells(rate: Estimate) -> str:
+    half = "" if rate.ci95 is None else f"± {rate.ci95:.1f}"
+    return f"{rate.mean:>+10.1f}  {half:>10}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from deepstack.experiments.pages import EXPERIMENTS, write_page
+from deepstack.experiments.pages import EXPERIMENTS, PROGRAMS, write_page
 from deepstack.run.errors import InputError
 from deepstack.run.results import read_result
 
@@ -17,9 +17,9 @@ def run(config: DictConfig) -> dict:
         raise InputError(f"results={folder}: expected a folder of result files")
     if page.suffix != ".md":
         raise InputError(f"page={page}: expected a file that ends in .md")
-    files = {name: folder / f"{name}.json" for name in EXPERIMENTS}
+    files = {name: folder / f"{name}.json" for name in (*EXPERIMENTS, *PROGRAMS)}
     results = {name: read_result(file) for name, file in files.items() if file.exists()}
     write_page(results, page)
-    missing = [name for name in EXPERIMENTS if name not in results]
+    missing = [name for name in files if name not in results]
     print(f"{page}: {len(results)} experiments" + "".join(f"\n  not run: {m}" for m in missing))
     return {"experiments": list(results), "not_run": missing}

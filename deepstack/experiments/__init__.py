@@ -10,6 +10,7 @@ METHODS = (
     "cfrd_leduc",
     "continual_leduc",
     "large_limit",
+    "lbr_table2",
     "matrix_slopes",
     "nolimit_leduc",
     "table_2_1",

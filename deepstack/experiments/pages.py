@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from deepstack.experiments import continual_page, resolving_page, slopes_page, solved_page
+from deepstack.experiments import (
+    continual_page,
+    lbr_page,
+    resolving_page,
+    slopes_page,
+    solved_page,
+    training_page,
+)
 from deepstack.experiments.tables import markdown_table
 from deepstack.run.files import write_atomically
 from deepstack.run.progress import format_seconds
@@ -41,7 +48,19 @@ EXPERIMENTS = {
     "continual_leduc": Experiment("continual re-solving in Leduc hold'em", "Burch, chapter 6"),
     "theorem12": Experiment("wrong values at the leaves", "Burch, theorem 12"),
     "nolimit_leduc": Experiment("a value network in no-limit Leduc", "DeepStack's Leduc code"),
+    "lbr_table2": Experiment(
+        "local best response, trivial strategies", "Lisý and Bowling, table 2"
+    ),
 }
+
+PROGRAMS = {
+    "data_rates": "python -m data_gen.rates",
+    "network_river_start": "python -m train stage=river_start",
+    "network_turn_end": "python -m train stage=turn_end",
+    "learning_curves_river_start": "python -m train.curves stage=river_start",
+    "learning_curves_turn_end": "python -m train.curves stage=turn_end",
+}
+"""Results of other programs that the page shows, and what makes them."""
 
 HEAD = """# Results
 
@@ -66,6 +85,8 @@ SECTIONS: tuple[tuple[Section, Iterable[str]], ...] = (
     (lambda results, plots: solved_page.card_blind_section(results), solved_page.CARD_BLIND),
     *resolving_page.SECTIONS,
     *continual_page.SECTIONS,
+    *training_page.SECTIONS,
+    *lbr_page.SECTIONS,
 )
 """Sections, given the results and the folder for plots, with the experiments they show."""
 
@@ -95,12 +116,17 @@ def sources(results: Mapping[str, Result], names: Iterable[str]) -> list[str]:
     for name in names:
         result = results.get(name)
         if result is None:
-            lines.append(f"- `{name}`: not run (`deepstack experiment {name}`)")
+            command = PROGRAMS.get(name, f"deepstack experiment {name}")
+            lines.append(f"- `{name}`: not run (`{command}`)")
             continue
         program = f"deepstack {result.versions.get('deepstack', '?')}"
         if "commit" in result.versions:
             program += f" ({result.versions['commit']})"
         versions = [f"{name} {result.versions[name]}" for name in USED if name in result.versions]
+        if name in PROGRAMS:
+            lines += [f"- `results/{name}.json`: `{result.command}`;"]
+            lines += [f"  {', '.join([program, *versions])}"]
+            continue
         lines += [
             f"- `results/{name}.json`: `{result.command}`, configuration",
             f"  `conf/experiment/{name}.yaml`; {', '.join([program, *versions])}",

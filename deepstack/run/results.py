@@ -1,8 +1,8 @@
 """The result file that every program writes: ``result.json``.
 
 Tables and plots are made from these files alone, so each says all that is needed to make it again:
-the command, its configuration, the seed, the versions of what it ran on, how long it took, and the
-figures it found.
+the command, its configuration, the seed, the versions of what it ran on (in a working copy with its
+commit), how long it took, and the figures it found.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import math
 import os
 import platform
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
@@ -23,6 +24,8 @@ from deepstack.run.errors import InputError
 from deepstack.run.files import write_atomically
 
 PACKAGES = ("deepstack", "numpy", "numba", "torch")
+ROOT = Path(__file__).resolve().parents[2]  # the working copy, if the package is in one
+PATIENCE = 10.0  # seconds that git may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +41,39 @@ class Result:
 
 
 def package_versions() -> dict[str, str]:
-    """Versions of Python and of the installed packages that figures depend on, none imported."""
+    """Versions of Python and of the installed packages that figures depend on, none imported.
+
+    In a working copy of the project ``commit`` names its commit; an installed package has only its
+    version.
+    """
     versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    return versions
+    commit = working_commit(ROOT)
+    return versions if commit is None else {**versions, "commit": commit}
+
+
+def working_commit(folder: Path) -> str | None:
+    """The commit of a working copy, with ``-dirty`` behind it if tracked files differ from it.
+
+    None where ``folder`` is not the top of one or git is not there. A package that is installed
+    somewhere below another project's folder does not take that project's commit for its own.
+    """
+    if not (folder / ".git").exists():  # a folder, or a file in further working copies
+        return None
+    # without optional locks git only reads, also while somebody commits
+    command = ["git", "--no-optional-locks", "-C", str(folder), "describe"]
+    options = ["--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    try:
+        ran = subprocess.run(
+            [*command, *options], capture_output=True, text=True, timeout=PATIENCE, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return ran.stdout.strip() or None
 
 
 def write_result(

@@ -10,7 +10,7 @@ import pytest
 
 from deepstack.experiments import METHODS
 from deepstack.experiments.curves import Curve, recorded, slopes, thin
-from deepstack.experiments.pages import EXPERIMENTS, write_page
+from deepstack.experiments.pages import EXPERIMENTS, PROGRAMS, write_page
 from deepstack.experiments.tables import markdown_table
 from deepstack.run.results import Result, read_result
 
@@ -187,7 +187,7 @@ def test_the_same_files_make_the_same_page(results, tmp_path):
 
 def test_the_page_is_made_from_the_files_beside_it(tmp_path):
     """Whoever runs an experiment again also runs ``deepstack report``."""
-    files = {name: ROOT / "results" / f"{name}.json" for name in EXPERIMENTS}
+    files = {name: ROOT / "results" / f"{name}.json" for name in (*EXPERIMENTS, *PROGRAMS)}
     write_page({n: read_result(f) for n, f in files.items() if f.exists()}, tmp_path / "results.md")
     assert (tmp_path / "results.md").read_text() == (ROOT / "docs" / "results.md").read_text()
 

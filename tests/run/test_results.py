@@ -1,6 +1,7 @@
 """Result files: what is written, what is refused, what is read back."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,13 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from deepstack.run.errors import InputError
-from deepstack.run.results import package_versions, read_result, to_plain, write_result
+from deepstack.run.results import (
+    package_versions,
+    read_result,
+    to_plain,
+    working_commit,
+    write_result,
+)
 
 RUN = {
     "command": "match",
@@ -46,6 +53,42 @@ def test_versions_name_what_figures_depend_on():
     assert {"deepstack", "python", "numpy", "numba"} <= set(versions)
     assert versions["numpy"] == np.__version__
     assert versions["python"] == ".".join(map(str, sys.version_info[:3]))
+
+
+@pytest.fixture
+def working_copy(tmp_path):
+    """A folder with one commit, apart from the configuration of whoever runs the tests."""
+
+    def git(*words):
+        who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+        command = ["git", "-C", str(tmp_path), *who, *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    git("init", "--quiet")
+    (tmp_path / "file").write_text("one")
+    git("add", "file")
+    git("commit", "--quiet", "-m", "one")
+    return tmp_path, git("rev-parse", "HEAD")
+
+
+def test_a_working_copy_names_its_commit(working_copy):
+    folder, commit = working_copy
+    assert working_commit(folder) == commit[:12]
+    (folder / "file").write_text("two")
+    assert working_commit(folder) == f"{commit[:12]}-dirty"
+
+
+def test_a_folder_inside_another_project_has_no_commit_of_its_own(working_copy):
+    folder, _ = working_copy
+    (folder / "site-packages").mkdir()
+    assert working_commit(folder / "site-packages") is None
+
+
+def test_without_git_there_is_no_commit(working_copy, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    assert working_commit(working_copy[0]) is None
 
 
 def test_versions_are_found_without_importing_torch_or_numba():

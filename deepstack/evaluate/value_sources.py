@@ -1,0 +1,352 @@
+"""Estimates of what states are worth, for the corrections of AIVAT in two-player games.
+
+Any estimate leaves AIVAT unbiased; a good one takes more luck out. A source answers three
+questions, always with chips that seat 0 wins over the whole hand, in the mean over the hands of a
+belief (``aivat_beliefs``):
+
+- ``after_actions``: after each action of a player whose strategy is known;
+- ``after_cards``: after the board cards that were dealt, and in the mean over all that could have
+  been. At one chance node one function values them all, or the correction would be biased;
+- ``after_deal``: after the private cards that a player with an unknown strategy was dealt, and in
+  the mean over all it could have been dealt.
+
+Sources, by the name that configurations use:
+
+- ``equity``: cards are dealt to the end and no more bets are made; a bet is called with the
+  frequency that makes bluffs break even, or else wins the pot. Its mean over cards is itself, so
+  nothing is enumerated;
+- ``bet_call``: the same, with one bet and one call in every betting round to come of a limit game;
+- ``self_play``: the values of a solution of the game against itself, for small limit games;
+- ``network``: the value network that ships with the game, at the start of the next round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+from math import comb
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from deepstack.evaluate.aivat_beliefs import Belief, Player
+from deepstack.evaluate.aivat_records import (
+    CALLS,
+    FOLDS,
+    Strategy,
+    action_code,
+    action_of,
+    public_part,
+)
+from deepstack.evaluate.value_sources_margins import Floats, apart, dot, live_hands, margins_of
+from deepstack.game.definition import Game
+from deepstack.game.state import CALL, Action, State
+from deepstack.run.errors import InputError
+from deepstack.solver.leaves import Leaves, RoundEvaluator
+
+SOURCES = ("equity", "bet_call", "self_play", "network")
+MOST_DEALS = 60  # cards that a network is asked about at one chance node
+MOST_BOARDS = 100  # of a game that is small enough for ``self_play``
+SELF_PLAY_ITERATIONS = 2000
+
+
+class ValueSource(Protocol):
+    """Where estimates come from. Two numbers are (mean over what could be, what came)."""
+
+    def after_actions(self, belief: Belief, state: State, strategy: Strategy) -> Floats:
+        """The values [A] after each action; of one that no hand takes, any finite number."""
+        ...
+
+    def after_cards(self, before: Belief, after: Belief, state: State) -> tuple[float, float]:
+        """Of board cards: the beliefs before and after them, and the state that owes them."""
+        ...
+
+    def after_deal(self, belief: Belief, state: State, seat: int) -> tuple[float, float]:
+        """Of the hand of a seat, which the belief knows, at the start."""
+        ...
+
+
+# ---- equity
+
+
+class Equity:
+    """Values as if no more bets were made; with ``bets``, one a round of a limit game."""
+
+    def __init__(self, game: Game, bets: bool = False) -> None:
+        sizes = game.raise_size if bets and game.limit else (0,) * game.rounds
+        # chips that the betting rounds from each one on add
+        self.ahead = [float(sum(sizes[first:])) for first in range(game.rounds + 1)]
+
+    def after_actions(self, belief: Belief, state: State, strategy: Strategy) -> Floats:
+        chips = called_chips(state, strategy.totals) + self.ahead[state.round + 1]
+        return betting_values(
+            state, strategy.totals, chips * action_margins(belief, state, strategy)
+        )
+
+    def after_cards(self, before: Belief, after: Belief, state: State) -> tuple[float, float]:
+        chips = min(state.spent) + self.ahead[state.round]  # the round that the cards open
+        return chips * before.margin, chips * after.margin
+
+    def after_deal(self, belief: Belief, state: State, seat: int) -> tuple[float, float]:
+        # zero in the mean: over all pairs of hands nobody is ahead
+        return 0.0, (max(state.spent) + self.ahead[0]) * belief.margin
+
+
+def action_margins(belief: Belief, state: State, strategy: Strategy) -> Floats:
+    """Seat 0's margins [A] (``Belief.margin``) among the hands that take each action."""
+    seat, table = state.actor, strategy.table
+    assert seat is not None
+    if len(table) == 1:
+        return np.full(len(strategy.totals), belief.margin)
+    played = strategy.probabilities()
+    won = dot(belief.reach(seat) * belief.margins(seat), played) / belief.mass
+    chances = belief.chances(seat, played)
+    margins = np.divide(won, chances, out=np.zeros_like(won), where=chances > 0)
+    return margins if seat == 0 else -margins
+
+
+def called_chips(state: State, totals: npt.NDArray[np.int64]) -> Floats:
+    """What each player has put in after each action [A] and, after a raise, a call."""
+    seat = state.actor
+    assert seat is not None
+    stacks = state.game.stacks
+    called = min(state.spent[1 - seat], stacks[seat])
+    return np.where(totals > CALLS, np.minimum(totals, stacks[1 - seat]), called).astype(float)
+
+
+def betting_values(state: State, totals: npt.NDArray[np.int64], called: Floats) -> Floats:
+    """Values [A] of actions from their values ``called`` [A], after a raise that was called.
+
+    A fold is worth what it is. A raise is called as often as it takes for a bluff to break even
+    (the minimum defence frequency), which keeps the value of a large one in proportion to the pot.
+    """
+    seat = state.actor
+    assert seat is not None
+    sign, theirs = 1.0 if seat == 0 else -1.0, float(state.spent[1 - seat])
+    raises = totals > CALLS
+    calls = np.ones(len(totals))
+    calls[raises] = np.minimum(2 * theirs / (totals[raises] + theirs), 1.0)
+    values = called * calls
+    values += sign * theirs * (1.0 - calls)
+    values[totals == FOLDS] = -sign * state.spent[seat]
+    return values
+
+
+# ---- sources that value one state at a time
+
+
+class EachState:
+    """A source that asks ``value`` about every state that could come: for games that allow it."""
+
+    def value(self, belief: Belief, state: State) -> float:
+        """Chips that seat 0 wins from a state on, in the mean over the belief's hands."""
+        raise NotImplementedError
+
+    def after_actions(self, belief: Belief, state: State, strategy: Strategy) -> Floats:
+        seat = state.actor
+        assert seat is not None
+        played = strategy.probabilities()
+        chances = belief.chances(seat, played)
+        return np.array(
+            [
+                self.value(belief.acted(seat, column), state.apply(action_of(total)))
+                if chance > 0
+                else 0.0
+                for total, column, chance in zip(strategy.totals, played.T, chances, strict=True)
+            ]
+        )
+
+    def after_cards(self, before: Belief, after: Belief, state: State) -> tuple[float, float]:
+        state, known, mean = public_part(state), len(before.board), 0.0
+        for cards, chance in next_cards(before, state):
+            mean += chance * self.value(before.dealt(cards), state.deal(cards))
+        cards = tuple(sorted(after.board[known:]))  # as the others were, in case the order matters
+        return mean, self.value(before.dealt(cards), state.deal(cards))
+
+    def after_deal(self, belief: Belief, state: State, seat: int) -> tuple[float, float]:
+        def with_hand(hand: int) -> Belief:
+            players = list(belief.players)
+            players[seat] = Player(hand=hand)
+            return Belief(belief.game, belief.board, (players[0], players[1]))
+
+        mean = np.mean([self.value(with_hand(h), state) for h in range(belief.game.hands)])
+        return float(mean), self.value(belief, state)
+
+
+def next_cards(belief: Belief, state: State) -> Iterator[tuple[tuple[int, ...], float]]:
+    """The board cards that may come, in ascending order, and how likely they are."""
+    game, owed = state.game, state.cards_owed
+    left = [card for card in range(len(game.deck)) if card not in belief.board]
+    ways = comb(len(left) - 2 * game.hole_cards, owed)  # for any two hands
+    for cards in combinations(left, owed):
+        mass = belief.dealt(cards).mass
+        if mass > 0:
+            yield cards, mass / belief.mass / ways
+
+
+class PairValues(EachState):
+    """A source that knows what every pair of hands is worth."""
+
+    def pairs(self, state: State) -> Floats:
+        """Chips that seat 0 wins [H of seat 0, H of seat 1] from a state on."""
+        raise NotImplementedError
+
+    def value(self, belief: Belief, state: State) -> float:
+        first, second = belief.ranges
+        return float(first @ (self.pairs(state) * _apart(belief.game)) @ second) / belief.mass
+
+
+@cache
+def _apart(game: Game) -> npt.NDArray[np.bool_]:
+    """Which pairs of hands share no card [H, H]."""
+    return np.stack([apart(game, hand) for hand in range(game.hands)])
+
+
+class SelfPlay(PairValues):
+    """What pairs of hands are worth when both players go on by given strategies.
+
+    Args:
+        strategy: the strategy at a public state, without private cards.
+    """
+
+    def __init__(self, strategy: Callable[[State], Strategy]) -> None:
+        self._strategy = strategy
+        self._known: dict[tuple, Floats] = {}
+
+    def pairs(self, state: State) -> Floats:
+        """Blocked hands, and pairs that share a card, have values without meaning."""
+        key = state.betting, tuple(sorted(state.board)), len(state.board)
+        if key not in self._known:
+            self._known[key] = self._pairs(replace(state, hands=((), ())))
+        return self._known[key]
+
+    def _pairs(self, state: State) -> Floats:
+        game = state.game
+        if state.folded_out:
+            return np.full((game.hands, game.hands), state.payoffs()[0])
+        if state.is_over:
+            return min(state.spent) * showdown_signs(game, state.board)
+        if state.actor is None:
+            left = [card for card in range(len(game.deck)) if card not in state.board]
+            ways = comb(len(left) - 2 * game.hole_cards, state.cards_owed)
+            total = np.zeros((game.hands, game.hands))
+            for cards in combinations(left, state.cards_owed):
+                live = live_hands(game, cards)
+                total += np.outer(live, live) * self.pairs(state.deal(cards))
+            return total / ways
+        strategy = self._strategy(state)
+        played = np.broadcast_to(strategy.probabilities(), (game.hands, len(strategy.totals)))
+        values = np.zeros((game.hands, game.hands))
+        for code, column in zip(strategy.totals, played.T, strict=True):
+            if column.any():
+                after = self.pairs(state.apply(action_of(code)))
+                values += (column[:, None] if state.actor == 0 else column) * after
+        return values
+
+
+def showdown_signs(game: Game, board: tuple[int, ...]) -> Floats:
+    """1 where seat 0 wins, -1 where seat 1 does [H, H], on a full board."""
+    margins = margins_of(game)
+    return np.stack([margins.against_hand(board, hand) for hand in range(game.hands)], axis=1)
+
+
+def solved_self_play(game: Game, iterations: int = SELF_PLAY_ITERATIONS) -> SelfPlay:
+    """The self-play of a solution of a small limit game."""
+    from deepstack.solver.api import solve
+
+    boards = comb(len(game.deck), sum(game.board_cards))
+    if not game.limit or game.players != 2 or boards > MOST_BOARDS:
+        raise InputError(
+            f"values of self-play in {game.name}: expected a limit game of 2 players with at most "
+            f"{MOST_BOARDS} boards"
+        )
+    solution = solve(game, algorithm="cfr_plus", iterations=iterations, dtype="float64")
+
+    def strategy(state: State) -> Strategy:
+        actions, table = solution.strategy(state)
+        return Strategy(np.array([action_code(action) for action in actions]), table)
+
+    return SelfPlay(strategy)
+
+
+# ---- networks
+
+
+class RoundValues(Equity):
+    """What an evaluator of the ends of betting rounds says, of networks above all.
+
+    Actions are valued as if the round ended by calls; cards at the start of the round they open,
+    one by one. Where no evaluator is asked, equity stands for it: in the last round, for private
+    cards, and at chance nodes with more outcomes than can be asked about.
+    """
+
+    def __init__(self, game: Game, evaluator: RoundEvaluator, most: int = MOST_DEALS) -> None:
+        super().__init__(game)
+        self.game, self.evaluator, self.most = game, evaluator, most
+
+    def after_actions(self, belief: Belief, state: State, strategy: Strategy) -> Floats:
+        seat, game = state.actor, self.game
+        assert seat is not None
+        chances = belief.chances(seat, strategy.probabilities())
+        asked = np.flatnonzero((strategy.totals != FOLDS) & (chances > 0))
+        if state.round == game.rounds - 1 or not len(asked):
+            return super().after_actions(belief, state, strategy)
+        hands = np.flatnonzero(live_hands(game, belief.board))
+        played = np.broadcast_to(strategy.probabilities(), (game.hands, len(chances)))
+        reach = np.repeat(belief.ranges[:, None, None], len(asked), axis=2)  # [2, 1, L, H]
+        reach[seat, 0] *= played.T[asked]
+        states = tuple(_called(state, int(total)) for total in strategy.totals[asked])
+        leaves = Leaves(states, np.array([belief.board], np.int64), hands[None])
+        said = self.evaluator.values(leaves, reach[..., hands])[0, 0]  # [L, H] of seat 0
+        called = np.zeros(len(chances))
+        called[asked] = (reach[0, 0][:, hands] * said).sum(axis=1) / (chances[asked] * belief.mass)
+        return betting_values(state, strategy.totals, called)
+
+    def after_cards(self, before: Belief, after: Belief, state: State) -> tuple[float, float]:
+        left = len(self.game.deck) - len(before.board)
+        if comb(left, state.cards_owed) > self.most:
+            return super().after_cards(before, after, state)
+        state, mean, came = public_part(state), 0.0, after.board[len(before.board) :]
+        for cards, chance in next_cards(before, state):
+            mean += chance * self._at(before.dealt(cards), state.deal(cards))
+        came = tuple(sorted(came))
+        return mean, self._at(before.dealt(came), state.deal(came))
+
+    def _at(self, belief: Belief, state: State) -> float:
+        said = self.evaluator.card_values(state, belief.ranges[:, None])[0, 0]
+        return float(dot(belief.reach(0), said)) / belief.mass
+
+
+def _called(state: State, total: int) -> State:
+    """The end of the round after an action, if nobody raises again."""
+    after, round_ = public_part(state).apply(action_of(total)), state.round
+    while after.actor is not None and after.round == round_:
+        after = after.apply(Action(CALL))
+    return after
+
+
+def shipped_network(game: Game) -> RoundValues:
+    """Values of the network that ships with a small game."""
+    from deepstack.values.checkpoint import load_network
+    from deepstack.values.fast import FastMlp
+    from deepstack.values.leaves import NetworkLeaves
+    from deepstack.values.networks import shipped
+
+    names = [name for name, card in shipped().items() if card.game == game.name]
+    if not names:
+        raise InputError(f"values by network in {game.name}: no network ships for this game")
+    return RoundValues(game, NetworkLeaves(FastMlp(load_network(names[0])), game))
+
+
+def make_source(name: str, game: Game) -> ValueSource:
+    """The source of a name of ``SOURCES``."""
+    if name == "self_play":
+        return solved_self_play(game)
+    if name == "network":
+        return shipped_network(game)
+    if name not in SOURCES:
+        raise InputError(f"values {name!r}: expected one of {', '.join(SOURCES)}")
+    return Equity(game, bets=name == "bet_call")
