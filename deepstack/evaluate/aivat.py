@@ -17,8 +17,8 @@ The corrections have mean zero given all that players with unknown strategies kn
 the public history. So the cards of those players must be known from the dealer's log, shown or not.
 A called all-in is worth its exact equity.
 
-In two-player games everything is estimated for seat 0, what seat 1 wins is the opposite; games of
-more players are in ``aivat_many``.
+In two-player games the strategies of both players are used where both are known; what seat 1 wins
+is the opposite of what seat 0 does. With more players each seat stands for itself (``aivat_many``).
 """
 
 from __future__ import annotations
@@ -29,12 +29,24 @@ import numpy as np
 import numpy.typing as npt
 
 from deepstack.evaluate.aivat_beliefs import Belief, start_belief
+from deepstack.evaluate.aivat_many import seat_value
 from deepstack.evaluate.aivat_records import HandRecord, Step, Strategies, Strategy, records_of_log
 from deepstack.evaluate.value_sources import ValueSource
 from deepstack.evaluate.value_sources_margins import index_of
 from deepstack.game.definition import Game
 from deepstack.game.state import State
 from deepstack.run.errors import InputError
+
+
+def aivat_values(record: HandRecord, source: ValueSource) -> list[float]:
+    """The AIVAT estimates of a hand by seat, in chips; NaN where the strategy is not known.
+
+    ``source`` is for two players; with more, states are valued as ``aivat_many`` says.
+    """
+    if record.final.game.players == 2:
+        won = aivat_value(record, source)
+        return [won if record.known[0] else np.nan, -won if record.known[1] else np.nan]
+    return [seat_value(record, seat) if k else np.nan for seat, k in enumerate(record.known)]
 
 
 def aivat_value(record: HandRecord, source: ValueSource) -> float:
@@ -106,7 +118,7 @@ def aivat_of_log(
     """AIVAT estimates of a dealer's log, in chips: [hands] by player with a known strategy.
 
     Args:
-        game: a two-player game.
+        game: the rules.
         lines: ``STATE:`` lines with the cards of every player whose strategy is not known.
         strategies: by name, the log of what a player said it would do, or an agent that is asked
             again.
@@ -114,8 +126,7 @@ def aivat_of_log(
     """
     values: dict[str, list[float]] = {name: [] for name in strategies}
     for record, names in records_of_log(game, lines, strategies):
-        won = aivat_value(record, source)
-        for seat, name in enumerate(names):
+        for name, won in zip(names, aivat_values(record, source), strict=True):
             if name in values:
-                values[name].append(won if seat == 0 else -won)
+                values[name].append(won)
     return {name: np.array(found) for name, found in values.items()}

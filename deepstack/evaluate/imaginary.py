@@ -204,7 +204,7 @@ class Imagined:
 
         An end that the player chose is counted where it was possible, not again where it happened.
         """
-        possible, h = self.possible(), self.hand
+        possible, h = self.possible().astype(np.float64), self.hand
         result = np.zeros(len(kinds))
         for number, kind in enumerate(kinds):
             counted = kind.early_folds if ending else not (kind.early_folds and self.ended)
@@ -212,7 +212,7 @@ class Imagined:
                 continue
             values = chips + self.luck if kind.bet_call else chips
             if kind.all_cards:
-                result[number] = dot(possible * chance, values) / dot(possible * 1.0, self.played)
+                result[number] = dot(possible * chance, values) / dot(possible, self.played)
             else:
                 result[number] = chance[h] * values[h] / self.played[h]
         return result

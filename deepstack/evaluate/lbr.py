@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -327,7 +328,7 @@ def _kept(file: Path | None) -> tuple[Floats, float]:
     try:
         with np.load(file) as content:
             return content["chips"].reshape(-1, 2), float(content["seconds"])
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise InputError(f"{file}: expected the hands of an earlier run ({error})") from None
 
 

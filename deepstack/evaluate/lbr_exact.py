@@ -109,9 +109,7 @@ def mean_of_seats(compute: Callable[[int], float]) -> float:
     return (compute(0) + compute(1)) / 2
 
 
-def _taken(
-    answering: Answering, state: State, reach: Floats
-) -> Iterator[tuple[Action, Floats]]:
+def _taken(answering: Answering, state: State, reach: Floats) -> Iterator[tuple[Action, Floats]]:
     """The actions that the agent takes with some hand, and its reach [H] after each."""
     actions, table = answering.strategies([state])[0]
     for column in np.flatnonzero(table.any(axis=0)):

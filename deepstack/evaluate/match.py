@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from deepstack.agents.build import AgentSpec, agent_labels, agent_seeds, make_agent
 from deepstack.agents.protocol import Agent
-from deepstack.evaluate.aivat import aivat_value
+from deepstack.evaluate.aivat import aivat_values
 from deepstack.evaluate.aivat_records import is_known, record_hand
 from deepstack.evaluate.deals import Deal, check_hands, deal, set_size
 from deepstack.evaluate.statistics import Estimate, mean_estimate
@@ -110,11 +110,11 @@ def play_sets(
         sets: numbers of duplicate sets (of hands, without duplicate).
         seed: fixes the cards.
         duplicate: play every deal from every seating.
-        source: of the estimates of AIVAT, which need two players and one known strategy.
+        source: of the estimates of AIVAT, where the strategy of one player is known at least.
     """
     size = set_size(game.players, duplicate)
     known = [is_known(agent) for agent in agents]
-    estimated = source is not None and game.players == 2 and any(known)
+    estimated = source is not None and any(known)
     chips = np.empty((len(sets) * size, len(agents)))
     aivat = np.full(chips.shape, np.nan) if estimated else None
     lines = []
@@ -127,14 +127,12 @@ def play_sets(
         else:
             assert source is not None
             record = record_hand(game, seated, [known[a] for a in order], dealt, hand)
-            final, won = record.final, aivat_value(record, source)
-            aivat[row, order] = won, -won
+            final = record.final
+            aivat[row, order] = aivat_values(record, source)
         chips[row, order] = final.payoffs()
         lines.append(format_log_line(hand, final, [labels[a] for a in order]))
-    if aivat is not None:
-        aivat[:, [not k for k in known]] = np.nan
-        aivat = aivat.reshape(-1, size, len(agents))
-    return Piece(chips.reshape(-1, size, len(agents)), aivat, lines)
+    shape = (-1, size, len(agents))
+    return Piece(chips.reshape(shape), None if aivat is None else aivat.reshape(shape), lines)
 
 
 @dataclass
@@ -210,7 +208,7 @@ def play_match(
     if len(specs) != game.players:
         raise InputError(f"{len(specs)} agents: {game.name} has {game.players} seats")
     sets = check_hands(hands, game.players, duplicate)
-    if aivat is not None and game.players == 2:
+    if aivat is not None:
         _source(aivat, game)  # a wrong one is refused here, not by a worker
     task = MatchTask(game, tuple(specs), seed, duplicate, sets, aivat)
     labels, parts = agent_labels(specs), list[Piece]()

@@ -7,6 +7,9 @@ import numpy as np
 from deepstack.cards.strength_kernels import HANDS, ROW, fill_board_strengths
 from deepstack.run.jit import kernel
 
+ZERO, ONE, TWO = np.int16(0), np.int16(1), np.int16(2)
+PART = 16_000  # boards whose counts, two at most for each, fit into 16 bits
+
 
 @kernel
 def count_half_wins(tables, boards, hand, counts):
@@ -19,8 +22,13 @@ def count_half_wins(tables, boards, hand, counts):
     """
     row = np.empty(ROW, np.int16)
     strengths = np.empty(HANDS, np.int16)
-    for b in range(len(boards)):
-        fill_board_strengths(tables, boards[b], row, strengths)
-        own = strengths[hand]
+    part = np.empty(HANDS, np.int16)
+    for start in range(0, len(boards), PART):
+        part[:] = 0
+        for b in range(start, min(start + PART, len(boards))):
+            fill_board_strengths(tables, boards[b], row, strengths)
+            own = strengths[hand]
+            for h in range(HANDS):
+                part[h] += TWO if strengths[h] < own else (ONE if strengths[h] == own else ZERO)
         for h in range(HANDS):
-            counts[h] += np.int32(strengths[h] < own) + np.int32(strengths[h] <= own)
+            counts[h] += part[h]

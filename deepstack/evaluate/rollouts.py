@@ -1,10 +1,10 @@
 """Roll-outs: the chance to win when both players check and call until the showdown.
 
-``WpRollout`` of V. Lisý and M. Bowling, "Equilibrium Approximation Quality of Current No-Limit Poker
-Bots" (2017), figure 1. All ways to deal the rest of the board are counted. For one hand of the
-responder the result is a vector over the opponent's hands that does not depend on their range, so
-one roll-out serves every range that is considered on a board: with ``e = equities(...)`` the chance
-to win against a range is ``range @ e / range.sum()``.
+``WpRollout`` of V. Lisý and M. Bowling, "Equilibrium Approximation Quality of Current No-Limit
+Poker Bots" (2017), figure 1. All ways to deal the rest of the board are counted. For one hand of
+the responder the result is a vector over the opponent's hands that does not depend on their range,
+so one roll-out serves every range that is considered on a board: with ``e = equities(...)`` the
+chance to win against a range is ``range @ e / range.sum()``.
 
 Hold'em after the flop is enumerated by a kernel (under a millisecond on the flop), hold'em before
 the flop is looked up in the table that the solver ships, small games are enumerated plainly.
@@ -81,7 +81,8 @@ def live_hands(deck: int, hole: int) -> npt.NDArray[np.bool_]:
 
 def possible(game: Game, cards: Sequence[int]) -> npt.NDArray[np.bool_]:
     """Which hands hold none of some cards: bool [H]."""
-    return live_hands(len(game.deck), game.hole_cards)[list(cards)].all(axis=0)
+    live = live_hands(len(game.deck), game.hole_cards)
+    return np.asarray(live[list(cards)].all(axis=0))
 
 
 def _counted(size: int, hand: Sequence[int], board: tuple[int, ...]) -> Floats:

@@ -17,12 +17,12 @@ Sources, by the name that configurations use:
   nothing is enumerated;
 - ``bet_call``: the same, with one bet and one call in every betting round to come of a limit game;
 - ``self_play``: the values of a solution of the game against itself, for small limit games;
-- ``network``: the value network that ships with the game, at the start of the next round.
+- ``network``: the value networks that ship with the game, at the start of the next round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
@@ -276,23 +276,30 @@ def solved_self_play(game: Game, iterations: int = SELF_PLAY_ITERATIONS) -> Self
 
 
 class RoundValues(Equity):
-    """What an evaluator of the ends of betting rounds says, of networks above all.
+    """What evaluators of the ends of betting rounds say, networks above all.
 
     Actions are valued as if the round ended by calls; cards at the start of the round they open,
-    one by one. Where no evaluator is asked, equity stands for it: in the last round, for private
-    cards, and at chance nodes with more outcomes than can be asked about.
+    one by one. Where no evaluator is asked, equity stands for it: in rounds that have none, for
+    private cards, and at chance nodes with more outcomes than can be asked about.
+
+    Args:
+        game: a two-player game.
+        evaluators: by the betting round that ends.
+        most: cards that are asked about at one chance node.
     """
 
-    def __init__(self, game: Game, evaluator: RoundEvaluator, most: int = MOST_DEALS) -> None:
+    def __init__(
+        self, game: Game, evaluators: Mapping[int, RoundEvaluator], most: int = MOST_DEALS
+    ) -> None:
         super().__init__(game)
-        self.game, self.evaluator, self.most = game, evaluator, most
+        self.game, self.evaluators, self.most = game, evaluators, most
 
     def after_actions(self, belief: Belief, state: State, strategy: Strategy) -> Floats:
         seat, game = state.actor, self.game
         assert seat is not None
         chances = belief.chances(seat, strategy.probabilities())
         asked = np.flatnonzero((strategy.totals != FOLDS) & (chances > 0))
-        if state.round == game.rounds - 1 or not len(asked):
+        if state.round not in self.evaluators or not len(asked):
             return super().after_actions(belief, state, strategy)
         hands = np.flatnonzero(live_hands(game, belief.board))
         played = np.broadcast_to(strategy.probabilities(), (game.hands, len(chances)))
@@ -300,24 +307,25 @@ class RoundValues(Equity):
         reach[seat, 0] *= played.T[asked]
         states = tuple(_called(state, int(total)) for total in strategy.totals[asked])
         leaves = Leaves(states, np.array([belief.board], np.int64), hands[None])
-        said = self.evaluator.values(leaves, reach[..., hands])[0, 0]  # [L, H] of seat 0
+        evaluator = self.evaluators[state.round]
+        said = evaluator.values(leaves, reach[..., hands])[0, 0]  # [L, H] of seat 0
         called = np.zeros(len(chances))
         called[asked] = (reach[0, 0][:, hands] * said).sum(axis=1) / (chances[asked] * belief.mass)
         return betting_values(state, strategy.totals, called)
 
     def after_cards(self, before: Belief, after: Belief, state: State) -> tuple[float, float]:
-        left = len(self.game.deck) - len(before.board)
-        if comb(left, state.cards_owed) > self.most:
+        evaluator = self.evaluators.get(state.round - 1)
+        deals = comb(len(self.game.deck) - len(before.board), state.cards_owed)
+        if evaluator is None or deals > self.most:
             return super().after_cards(before, after, state)
-        state, mean, came = public_part(state), 0.0, after.board[len(before.board) :]
-        for cards, chance in next_cards(before, state):
-            mean += chance * self._at(before.dealt(cards), state.deal(cards))
-        came = tuple(sorted(came))
-        return mean, self._at(before.dealt(came), state.deal(came))
 
-    def _at(self, belief: Belief, state: State) -> float:
-        said = self.evaluator.card_values(state, belief.ranges[:, None])[0, 0]
-        return float(dot(belief.reach(0), said)) / belief.mass
+        def value(cards: tuple[int, ...]) -> float:
+            belief, opened = before.dealt(cards), public_part(state).deal(cards)
+            said = evaluator.card_values(opened, belief.ranges[:, None])[0, 0]
+            return float(dot(belief.reach(0), said)) / belief.mass
+
+        mean = sum(chance * value(cards) for cards, chance in next_cards(before, state))
+        return mean, value(tuple(sorted(after.board[len(before.board) :])))
 
 
 def _called(state: State, total: int) -> State:
@@ -329,16 +337,29 @@ def _called(state: State, total: int) -> State:
 
 
 def shipped_network(game: Game) -> RoundValues:
-    """Values of the network that ships with a small game."""
+    """Values of the networks that ship with a game, those of the starts of its rounds."""
     from deepstack.values.checkpoint import load_network
     from deepstack.values.fast import FastMlp
+    from deepstack.values.inputs import STAGES
     from deepstack.values.leaves import NetworkLeaves
+    from deepstack.values.network_leaves import StartLeaves
     from deepstack.values.networks import shipped
 
-    names = [name for name, card in shipped().items() if card.game == game.name]
-    if not names:
+    evaluators: dict[int, RoundEvaluator] = {}
+    sizes = [game.board_size(round_) for round_ in range(game.rounds)]
+    for name, card in shipped().items():
+        if card.game != game.name or not card.stage.endswith("_start"):
+            continue
+        ended = sizes.index(STAGES[card.stage].cards) - 1
+        if comb(len(game.deck) - sizes[ended], sizes[ended + 1] - sizes[ended]) <= MOST_DEALS:
+            network = load_network(name)
+            small = game.hole_cards == 1
+            evaluators[ended] = (
+                NetworkLeaves(FastMlp(network), game) if small else StartLeaves(network)
+            )
+    if not evaluators:
         raise InputError(f"values by network in {game.name}: no network ships for this game")
-    return RoundValues(game, NetworkLeaves(FastMlp(load_network(names[0])), game))
+    return RoundValues(game, evaluators)
 
 
 def make_source(name: str, game: Game) -> ValueSource:

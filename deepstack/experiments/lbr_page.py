@@ -14,7 +14,6 @@ AGENTS = {
     "call": "call",
     "half_raise": "½ call, ½ raise",
     "random": "random action",
-    "random_kind": "random kind",
     "fold": "fold",
 }
 # Table 2, BB/h with the 95 % interval, by agent and setting.
@@ -46,13 +45,13 @@ def lbr_section(results: Mapping[str, Result], plots: Path) -> list[str]:
     lines = [
         "## Local best response against players who ignore their cards",
         "",
-        "V. Lisý and M. Bowling, *Equilibrium Approximation Quality of Current No-Limit Poker Bots*,",
-        "2017, table 2: what local best response wins in heads-up no-limit hold'em, big blinds a",
-        "hand, by the bets it considers and the rounds in which it does; in the others it checks and",
-        "calls. The paper does not say how a random raise is drawn. Here *½ call, ½ raise* raises to",
-        "a total that is uniform over the legal ones; *random action* is uniform over all legal",
-        "actions, each total being one; *random kind* first chooses to fold, call or raise, and then",
-        "a uniform total. *Fold* checks where it may.",
+        "V. Lisý and M. Bowling, *Equilibrium Approximation Quality of Current No-Limit Poker",
+        "Bots*, 2017, table 2: what local best response wins in heads-up no-limit hold'em, big",
+        "blinds a hand, by the bets it considers and the rounds in which it does; in the others it",
+        "checks and calls. The paper does not say how a random raise is drawn. Here *½ call, ½",
+        "raise* raises to a total that is uniform over the legal ones, and *random action* is",
+        "uniform over all legal actions, each total being one. *Fold* checks where it may, and is",
+        "not in the paper's table.",
     ]
     if NAME not in results:
         return lines
@@ -72,9 +71,9 @@ def lbr_section(results: Mapping[str, Result], plots: Path) -> list[str]:
     hands = max(cell["hands"] for cells in figures["agents"].values() for cell in cells.values())
     table = markdown_table(["agent", "bets", "rounds", "LBR", "published"], rows)
     notes = [
-        f"{hands:,} hands a row, at most {format_seconds(max(times))} each. Hands are duplicate, and",
-        "count what is expected over the agent's hands and, after a called all-in, over the cards to",
-        "come.",
+        f"{hands:,} hands a row, at most {format_seconds(max(times))} each. Hands are duplicate,",
+        "and count what is expected over the agent's hands and, after a called all-in, over the",
+        "cards to come.",
     ]
     if "best_response_to_call" in figures:
         exact = figures["best_response_to_call"] / 1000

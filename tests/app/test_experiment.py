@@ -38,7 +38,8 @@ SMALL = {
     "abstract_leduc": "abstract_iterations=20 iterations=[2,4] coin_flip=[0.5]",
     "cfrd_leduc": "iterations=[1,3] subgame_iterations=5 gadget_iterations=5",
     "turn_river_resolving": "spots=1 target=5% river_iterations=2",
-    "lbr_table2": "game=nolimit_leduc hands=20 executor=in_process settings='[{bets: fcpa, rounds: 2}]'",
+    "lbr_table2": "game=nolimit_leduc hands=20 executor=in_process"
+    " settings='[{bets: fcpa, rounds: 2}]'",
 }
 
 

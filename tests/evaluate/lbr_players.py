@@ -19,6 +19,9 @@ class Arbitrary:
     def new_hand(self, seat, hand):
         pass
 
+    def act(self, state):
+        raise NotImplementedError("local best response asks for probabilities")
+
     def actions(self, state):
         raised = sum(action.kind == RAISE for action in state.betting[-1])
         totals = self.menu.raises(state, raised)

@@ -47,7 +47,7 @@ def known(request):
 def test_no_more_than_a_best_response(known, agent):
     game, players = known
     player = players[agent]
-    for setting in ("fc", "fcpa", "c;fcpa"):
+    for setting in ("fc", "fcpa"):
         bets = load_bets(setting, game)
         for seat in (0, 1):
             local = lbr_expectation(game, player, bets, seat)
