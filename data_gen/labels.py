@@ -40,6 +40,7 @@ from deepstack.values.network_leaves import (
     EndLeaves,
     StartLeaves,
 )
+from deepstack.values.river_means import fits, mean_over_rivers, turn_tables
 
 Floats = npt.NDArray[np.float64]
 
@@ -110,16 +111,15 @@ def label_ends(
     for first in range(0, len(situations), step):
         rows = slice(first, first + step)
         boards = situations.boards[rows][::per_board]
-        following = next_deals(network.inputs, boards, network.device, most=deals, rng=rng)
-        count = len(situations.boards[rows])
+        place = torch.arange(len(situations.boards[rows])) // per_board
+        fraction = torch.as_tensor(fractions[rows], dtype=torch.float32)
         given = torch.as_tensor(situations.ranges[rows], dtype=torch.float32)
-        found = mean_values(
-            network,
-            following,
-            (torch.arange(count) // per_board).to(network.device),
-            torch.as_tensor(fractions[rows], dtype=torch.float32).to(network.device),
-            given.to(network.device),
-        )
+        asked = [part.to(network.device) for part in (place, fraction, given)]
+        if deals is None and fits(network):
+            found = mean_over_rivers(network, turn_tables(boards), *asked)
+        else:
+            following = next_deals(network.inputs, boards, network.device, most=deals, rng=rng)
+            found = mean_values(network, following, *asked)
         values[rows] = found.cpu().numpy()
     return values
 

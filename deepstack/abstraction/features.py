@@ -32,8 +32,10 @@ from deepstack.run.errors import InputError
 
 BINS = 50
 """Equal bins of a histogram of strength; earth mover's distances are in units of bins."""
-KEPT = 2_000
-"""Boards, up to suits, whose features are kept: all flops, or as many turns."""
+KEPT = 64
+"""Boards, up to suits, whose features are kept; half a megabyte each with histograms."""
+KEPT_MEANS = 4_000
+"""Boards, up to suits, whose mean strengths are kept: all flops, and as many turns."""
 CHUNK = 2_000  # boards whose strengths are in memory at once
 
 Floats = npt.NDArray[np.float64]
@@ -69,6 +71,16 @@ def strength_features(board: Sequence[int], bins: int = BINS, final: int = 5) ->
     cards, image = canonical_board(board, final)
     kept = _strength_features(cards, bins, final)
     return kept if image is None else Strengths(*(_frozen(part[image]) for part in kept))
+
+
+def mean_strengths(board: Sequence[int], final: int = 5) -> Floats:
+    """E[HS] of all hands on a board, as of ``strength_features``: float64 [1326], read-only.
+
+    Kept for many boards, for players who ask hand after hand.
+    """
+    cards, image = canonical_board(board, final)
+    kept = _mean_strengths(cards, final)
+    return kept if image is None else _frozen(kept[image])
 
 
 def cluster_strengths(board: Sequence[int], cluster: npt.ArrayLike, final: int = 5) -> Floats:
@@ -140,6 +152,11 @@ def _strength_features(board: tuple[int, ...], bins: int, final: int) -> Strengt
         _frozen(squares / (times * best * best)),
         _frozen(binned / times[:, None]),
     )
+
+
+@lru_cache(maxsize=KEPT_MEANS)
+def _mean_strengths(board: tuple[int, ...], final: int) -> Floats:
+    return _strength_features.__wrapped__(board, 1, final).mean
 
 
 @lru_cache(maxsize=KEPT)

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from deepstack.abstraction.features import strength_features
+from deepstack.abstraction.features import mean_strengths
 from deepstack.cards.notation import blocked, hand_index
 from deepstack.game.definition import Game
 from deepstack.game.state import CALL, FOLD, RAISE, Action, State
@@ -34,7 +34,7 @@ def hand_equities(game: Game, board: tuple[int, ...]) -> Floats:
     holdem = game.showdown == "five-card" and game.hole_cards == 2
     # with five cards to come there is a shipped table of margins, and counting takes seconds
     if holdem and final - len(board) < 5:
-        return strength_features(board, final=final).mean
+        return mean_strengths(board, final)
     return _by_margins(game, board)
 
 

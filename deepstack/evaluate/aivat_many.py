@@ -2,7 +2,8 @@
 
 As in ``aivat``, for one seat at a time: the hands of the others are what they were dealt, and the
 player could have held any hand that they and the board leave, weighted by the probability of acting
-as it did. Corrected are the player's own actions and the board cards that come while it is in.
+as it did. Corrected are the cards of the others, the player's own actions, and the board cards that
+come while it is in.
 
 States are valued by what every hand of the player wins if everybody who is left calls the present
 bet and no more bets are made, in the mean over the cards to come. Where those are too many to be
@@ -25,7 +26,7 @@ from deepstack.evaluate.aivat_records import FOLDS, HandRecord, Step, action_of,
 from deepstack.evaluate.value_sources_margins import Floats, dot, index_of, live_hands
 from deepstack.game.definition import Game
 from deepstack.game.showdown import strengths_of
-from deepstack.game.state import State, share_pot
+from deepstack.game.state import State, initial_state, share_pot
 from deepstack.run.errors import InputError
 
 MOST_BOARDS = 100
@@ -52,6 +53,10 @@ def seat_value(record: HandRecord, seat: int, values: SeatValues | None = None) 
         raise InputError(f"hand {final}: AIVAT needs the cards of all players, as the dealer knows")
     taken = tuple(card for hand in others for card in hand)
     reach, total = live_hands(game, taken).astype(np.float64), 0.0
+    if values is None and len(set(game.stacks)) == 1:
+        dealt = called_values(initial_state(game), seat, final.hands)
+        if dealt is not None:
+            total -= mean_of(reach, dealt)  # over all deals, with equal stakes, nobody is ahead
     for step in record.steps:
         state = step.state
         if state.folded[seat]:

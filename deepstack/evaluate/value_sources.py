@@ -48,7 +48,7 @@ from deepstack.run.errors import InputError
 from deepstack.solver.leaves import Leaves, RoundEvaluator
 
 SOURCES = ("equity", "bet_call", "self_play", "network")
-MOST_DEALS = 60  # cards that a network is asked about at one chance node
+MOST_ASKED = 60  # cards or actions that a network is asked about at once
 MOST_BOARDS = 100  # of a game that is small enough for ``self_play``
 SELF_PLAY_ITERATIONS = 2000
 
@@ -280,16 +280,16 @@ class RoundValues(Equity):
 
     Actions are valued as if the round ended by calls; cards at the start of the round they open,
     one by one. Where no evaluator is asked, equity stands for it: in rounds that have none, for
-    private cards, and at chance nodes with more outcomes than can be asked about.
+    private cards, and where more can happen than can be asked about.
 
     Args:
         game: a two-player game.
         evaluators: by the betting round that ends.
-        most: cards that are asked about at one chance node.
+        most: cards at a chance node, or actions at a decision, that are asked about.
     """
 
     def __init__(
-        self, game: Game, evaluators: Mapping[int, RoundEvaluator], most: int = MOST_DEALS
+        self, game: Game, evaluators: Mapping[int, RoundEvaluator], most: int = MOST_ASKED
     ) -> None:
         super().__init__(game)
         self.game, self.evaluators, self.most = game, evaluators, most
@@ -299,7 +299,7 @@ class RoundValues(Equity):
         assert seat is not None
         chances = belief.chances(seat, strategy.probabilities())
         asked = np.flatnonzero((strategy.totals != FOLDS) & (chances > 0))
-        if state.round not in self.evaluators or not len(asked):
+        if state.round not in self.evaluators or not 0 < len(asked) <= self.most:
             return super().after_actions(belief, state, strategy)
         hands = np.flatnonzero(live_hands(game, belief.board))
         played = np.broadcast_to(strategy.probabilities(), (game.hands, len(chances)))
@@ -351,7 +351,7 @@ def shipped_network(game: Game) -> RoundValues:
         if card.game != game.name or not card.stage.endswith("_start"):
             continue
         ended = sizes.index(STAGES[card.stage].cards) - 1
-        if comb(len(game.deck) - sizes[ended], sizes[ended + 1] - sizes[ended]) <= MOST_DEALS:
+        if comb(len(game.deck) - sizes[ended], sizes[ended + 1] - sizes[ended]) <= MOST_ASKED:
             network = load_network(name)
             small = game.hole_cards == 1
             evaluators[ended] = (

@@ -1,17 +1,17 @@
 """What networks at the leaves of a lookahead cost, exactly, and what they save.
 
-The betting of random turns is solved three times, by one update rule and for the same number of
-iterations, with different things at the end of the round:
+The betting of random turns is solved three times, with different things at the end of the round:
 
-- ``exact``: the rivers themselves, a part of the tree;
+- ``exact``: the rivers themselves, a part of the tree, solved to a target;
 - ``river_start``: that network for every river card, averaged, the published form;
-- ``turn_end``: the network that says this average at once.
+- ``turn_end``: the network that says this average at once; with the same update rule and as many
+  iterations as the other.
 
-Each solve gives a strategy for the turn. Its exploitability is exact: every player in turn is held
-to it on the turn, and the rest, the player's rivers and all that the opponent does, is solved in
-the true game (``deepstack.resolve.frozen``). Rivers are thus completed optimally, and what is
-measured is the turn's betting alone. ``exact`` shows what the number of iterations leaves by
-itself.
+Each solve gives a strategy for the turn. The exploitability of those of the networks is exact:
+every player in turn is held to it on the turn, and the rest, the player's rivers and all that the
+opponent does, is solved in the true game (``deepstack.resolve.frozen``). Rivers are thus completed
+optimally, and what is measured is the turn's betting alone. The exact solution has its rivers
+already.
 
 Spots are drawn with a seed: uniform boards, stack / pot uniform in its logarithm between bounds
 that take turns, and two ranges of the families that training data has. Seconds are those of the
@@ -24,7 +24,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from data_gen.places import Place, live_hands, round_start
 from data_gen.situations import RANGE_FAMILIES, draw_situations
+from data_gen.solving import run_to_target
 from deepstack.cards.notation import STANDARD
 from deepstack.evaluate.statistics import mean_estimate
 from deepstack.experiments.machine import processor
@@ -55,17 +56,21 @@ TURN = 2
 NETWORKS = ("river_start", "turn_end")
 LEAVES = ("exact", *NETWORKS)
 """What may stand at the end of the turn."""
-SOLVES = len(LEAVES) * 3
-"""Of a spot: for each kind of leaves the turn, and the rest with either player held."""
+SOLVES = len(LEAVES) + 2 * len(NETWORKS)
+"""Of a spot: for each kind of leaves the turn, and for the networks the rest with either player
+held."""
 DRAWS = 8
 """Situations that are drawn together; those of play share a lookahead."""
 ATTEMPTS = 1000
 
 LOOKAHEAD = replace(DEFAULT, alternating=False)
-"""Both players at once: one question for the leaves an iteration, and as good per question."""
+"""To networks. Both players at once: one question for the leaves an iteration, and questions are
+what costs; alternating updates need as many of them."""
+EXACT = DEFAULT
 COMPLETION = replace(DCFR_PLUS, fresh=False)
-"""Of the rules tried, the smallest gap after 100 to 200 iterations with a player held."""
+"""With a player held; of the rules tried, the smallest gap after 200 to 500 iterations."""
 
+BRIEF = {"iterations": 1, "exact_iterations": 1}
 NOT_OF_A_SPOT = ("spots", "result", "method", "spots_in", "networks")
 MakeLeaves = Callable[[], LeafEvaluator | None]
 
@@ -116,7 +121,9 @@ def run(config: DictConfig, progress: Progress) -> dict[str, Any]:
     def measured(number: int) -> dict[str, Any]:
         if not leaves:
             leaves.update(load_leaves(config.networks))
-            solve_turns(draw_spot(0, config), config, leaves, iterations=1)  # compiled code loads
+            # compiled code loads, which is no part of the seconds; another spot, as tables are
+            for make in leaves.values():
+                solve_turn(draw_spot(config.spots, config), OmegaConf.merge(config, BRIEF), make)
         return measure(draw_spot(number, config), config, leaves, progress)
 
     rows = []
@@ -139,11 +146,11 @@ def run(config: DictConfig, progress: Progress) -> dict[str, Any]:
 
 
 def _check(config: DictConfig) -> None:
-    for key in ("spots", "iterations", "held_iterations"):
+    for key in ("spots", "iterations", "exact_iterations", "held_iterations"):
         if config[key] < 1:
             raise InputError(f"{key}={config[key]}: expected at least 1")
     depths = list(config.depths)
-    if len(depths) < 2 or not 0 < depths[0] or (np.diff(depths) <= 0).any():
+    if len(depths) < 2 or not depths[0] > 0 or (np.diff(depths) <= 0).any():
         raise InputError(f"depths={depths}: expected two positive bounds or more, ascending")
     for family in config.families:
         if family not in RANGE_FAMILIES:
@@ -151,7 +158,8 @@ def _check(config: DictConfig) -> None:
             raise InputError(f"range family {family!r}: expected one of {known}")
     if not config.families:
         raise InputError("families=[]: expected one at least")
-    parse_target(config.held_gap, 1.0)
+    for key in ("exact_target", "held_gap"):
+        parse_target(config[key], 1.0)
 
 
 # ---- spots
@@ -216,32 +224,35 @@ def load_leaves(networks: Mapping[str, Any]) -> dict[str, MakeLeaves]:
     }
 
 
-def solve_turns(
-    spot: TurnSpot,
-    config: DictConfig,
-    leaves: Mapping[str, MakeLeaves],
-    iterations: int,
-    progress: Progress | None = None,
-) -> dict[str, tuple[RoundStrategy, float]]:
-    """By kind of leaves: the strategy of the turn, and the seconds it took."""
-    found = {}
-    for name in LEAVES:
-        started = time.process_time()
-        evaluator = leaves[name]()
+class Turn(NamedTuple):
+    """A solved turn: its strategy, the seconds it took, and exploitability in chips where rivers
+    are part of the solution, else None."""
+
+    strategy: RoundStrategy
+    seconds: float
+    exploitability: float | None
+
+
+def solve_turn(spot: TurnSpot, config: DictConfig, make: MakeLeaves) -> Turn:
+    """Solve the betting of a spot to its leaves."""
+    started = time.process_time()
+    evaluator, raises = make(), _menu(config).raises
+    reached = None
+    if evaluator is None:
+        engine = Engine(spot.root, spot.ranges, raises, EXACT, merge=False)
+        reached = run_to_target(engine, _chips(config.exact_target, spot), config.exact_iterations)
+    else:
         engine = Engine(
             spot.root,
             spot.ranges,
-            _menu(config).raises,
+            raises,
             LOOKAHEAD,
             merge=False,
-            last_round=None if evaluator is None else TURN,
+            last_round=TURN,
             evaluator=evaluator,
         )
-        engine.run(iterations)
-        found[name] = (round_strategy(engine), time.process_time() - started)
-        if progress is not None:
-            progress.update()
-    return found
+        engine.run(config.iterations)
+    return Turn(round_strategy(engine), time.process_time() - started, reached)
 
 
 def measure(
@@ -254,10 +265,6 @@ def measure(
 
     The gap says by how much exploitability may be too high.
     """
-    turns = solve_turns(spot, config, leaves, int(config.iterations), progress)
-    whole = Engine(spot.root, spot.ranges, _menu(config).raises, COMPLETION, merge=False)
-    gap = parse_target(config.held_gap, spot.pot)
-    assert gap is not None
     row: dict[str, Any] = {
         "board": STANDARD.format(spot.root.board),
         "family": spot.family,
@@ -265,21 +272,45 @@ def measure(
         "stack_to_pot": spot.stack_to_pot,
         "leaves": {},
     }
-    for name, (strategy, seconds) in turns.items():
-        held = []
-        for player in (0, 1):
-            most = int(config.held_iterations)
-            held.append(complete(whole, player, strategy, gap=gap, iterations=most))
-            if progress is not None:
-                progress.update()
-        share = 100 / spot.pot / 2  # half the sum over both players
+    whole = Engine(spot.root, spot.ranges, _menu(config).raises, COMPLETION, merge=False)
+    for name in LEAVES:
+        turn = solve_turn(spot, config, leaves[name])
+        if progress is not None:
+            progress.update()
+        if turn.exploitability is None:
+            exploitability, gap = _held(whole, turn.strategy, spot, config, progress)
+        else:  # what the rivers' own inaccuracy adds is somewhere between nothing and all of it
+            exploitability = gap = turn.exploitability
         row["leaves"][name] = {
-            "exploitability": share * sum(player.most for player in held),
-            "gap": share * sum(player.gap for player in held),
-            "held_iterations": max(player.iterations for player in held),
-            "seconds": round(seconds, 3),
+            "exploitability": 100 * exploitability / spot.pot,
+            "gap": 100 * gap / spot.pot,
+            "seconds": round(turn.seconds, 3),
         }
     return row
+
+
+def _held(
+    whole: Engine,
+    strategy: RoundStrategy,
+    spot: TurnSpot,
+    config: DictConfig,
+    progress: Progress | None,
+) -> tuple[float, float]:
+    """Exploitability of a turn's strategy with the rest completed, and its gap, in chips."""
+    found = []
+    for player in (0, 1):
+        gap, most = _chips(config.held_gap, spot), int(config.held_iterations)
+        found.append(complete(whole, player, strategy, gap=gap, iterations=most))
+        if progress is not None:
+            progress.update()
+    return sum(won.most for won in found) / 2, sum(won.gap for won in found) / 2
+
+
+def _chips(share: float | str, spot: TurnSpot) -> float:
+    """A target of the configuration in chips."""
+    chips = parse_target(share, spot.pot)
+    assert chips is not None
+    return chips
 
 
 # ---- all spots
@@ -292,7 +323,7 @@ def summary(rows: Sequence[Mapping[str, Any]], bounds: Sequence[float]) -> dict[
         here = [row for row in rows if row["depth"] == number]
         if here:
             depths.append({"from": bounds[number], "to": bounds[number + 1], **figures_of(here)})
-    gaps = [kind["gap"] for row in rows for kind in row["leaves"].values()]
+    gaps = np.concatenate([_column(rows, name, "gap") for name in NETWORKS])
     start, end = (_column(rows, name, "exploitability") for name in NETWORKS)
     whole = figures_of(rows)
     difference = mean_estimate(end - start)
@@ -301,7 +332,7 @@ def summary(rows: Sequence[Mapping[str, Any]], bounds: Sequence[float]) -> dict[
         "depths": depths,
         "difference": {"mean": difference.mean, "ci95": difference.ci95},
         "time_ratio": whole["turn_end"]["seconds"] / whole["river_start"]["seconds"],
-        "gap": {"mean": float(np.mean(gaps)), "worst": float(np.max(gaps))},
+        "gap": {"mean": float(gaps.mean()), "worst": float(gaps.max())},
     }
 
 

@@ -30,6 +30,7 @@ from deepstack.solver.leaves import Leaves
 from deepstack.values.chance import Deals, in_pieces, mean_values, next_deals, normalised
 from deepstack.values.inputs import Situations, Tables, live_hands
 from deepstack.values.model import ValueNetwork
+from deepstack.values.river_means import fits, mean_over_rivers, turn_tables
 
 Floats = npt.NDArray[np.floating]
 Board = tuple[int, ...]
@@ -161,7 +162,9 @@ class StartLeaves(_NetworkLeaves):
     def __init__(self, network: ValueNetwork, most: int | None = None) -> None:
         super().__init__(network.device)
         self.network, self.most = network, most
+        self._quick = most is None and fits(network)
         self._deals = lru_cache(KEPT)(self._make_deals)
+        self._turns = lru_cache(KEPT)(lambda board: turn_tables([list(board)]))
 
     def _make_deals(self, board: Board) -> Deals:
         inputs, rng = self.network.inputs, np.random.default_rng(0)
@@ -169,6 +172,8 @@ class StartLeaves(_NetworkLeaves):
 
     def _mean(self, board: Board, fraction: Tensor, ranges: Tensor) -> Tensor:
         place = torch.zeros(len(ranges), dtype=torch.long, device=self.device)
+        if self._quick:
+            return mean_over_rivers(self.network, self._turns(board), place, fraction, ranges)
         return mean_values(self.network, self._deals(board), place, fraction, ranges)
 
     def _start(self) -> ValueNetwork:
@@ -241,13 +246,16 @@ class BatchedStartLeaves(BatchedEndLeaves):
     """A start-of-round network averaged over the next card, for the leaves of batches."""
 
     def _prepare(self, leaves: BatchedLeaves) -> Any:
-        boards = leaves.boards.cpu().numpy()
-        deals = next_deals(self.network.inputs, boards, self.network.device)
-        return deals, _board_of_leaf(leaves)
+        boards, place = leaves.boards.cpu().numpy(), _board_of_leaf(leaves)
+        if fits(self.network):
+            return turn_tables(boards), place
+        return next_deals(self.network.inputs, boards, self.network.device), place
 
     def _mean(self, asked: Any, fraction: Tensor, ranges: Tensor) -> Tensor:
-        deals, place = asked
-        return mean_values(self.network, deals, place, fraction, ranges)
+        tables, place = asked
+        if isinstance(tables, Tables):
+            return mean_over_rivers(self.network, tables, place, fraction, ranges)
+        return mean_values(self.network, tables, place, fraction, ranges)
 
 
 def _board_of_leaf(leaves: BatchedLeaves) -> Tensor:

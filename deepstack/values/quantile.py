@@ -68,14 +68,22 @@ class QuantileConv(Body):
     def forward(self, situations: Situations) -> Tensor:
         with torch.no_grad():
             sums = order_sums(situations, self.edges)
-            seen = self.see(sums.below, situations.pot_fraction)
-            held = sums.below[:, :, 1:] - sums.below[:, :, :-1]
-            most = 0.5 + behind(situations.pot_fraction)
             # places of hands between the centres of bins
             at = (self.along(sums.quantile) * self.bins - 0.5).clamp(0, self.bins - 1)
             low = at.long().clamp(max=self.bins - 2)
             share = (at - low)[:, None]
             low = low[:, None].expand(-1, 4, -1)
+        said = self.say(sums.below, situations.pot_fraction)
+        read = torch.lerp(said.gather(2, low), said.gather(2, low + 1), share)
+        values = read[:, :2] * sums.mass + read[:, 2:] * sums.lead
+        return zero_sum(values, situations.ranges, sums.mass)
+
+    def say(self, below: Tensor, pot_fraction: Tensor) -> Tensor:
+        """What places are worth [N, 4, bins]: u of both players, then a, from mass below edges."""
+        with torch.no_grad():
+            seen = self.see(below, pot_fraction)
+            held = below[:, :, 1:] - below[:, :, :-1]
+            most = 0.5 + behind(pot_fraction)
         x = self.entry(seen)
         for number, block in enumerate(self.blocks):
             if number == len(self.blocks) // 2:
@@ -83,10 +91,7 @@ class QuantileConv(Body):
                 x = x + self.guessed(guess.sign() * guess.abs().log1p())
             x = block(x)
         said = self.head(x)
-        said = torch.cat([said[:, :2] + self.payoffs(x, held, most).sum(2), said[:, 2:]], 1)
-        read = torch.lerp(said.gather(2, low), said.gather(2, low + 1), share)
-        values = read[:, :2] * sums.mass + read[:, 2:] * sums.lead
-        return zero_sum(values, situations.ranges, sums.mass)
+        return torch.cat([said[:, :2] + self.payoffs(x, held, most).sum(2), said[:, 2:]], 1)
 
     def along(self, quantile: Tensor) -> Tensor:
         """Where on the axis, from 0 to 1, a quantile is."""

@@ -7,6 +7,7 @@ import pytest
 
 from deepstack.abstraction.features import (
     cluster_strengths,
+    mean_strengths,
     strength_features,
     strength_features_plain,
 )
@@ -36,6 +37,12 @@ def test_features_are_those_of_plain_counting(board, final, cards):
     assert found.mean[row] == pytest.approx(mean, abs=ROUNDING)
     assert found.square[row] == pytest.approx(square, abs=ROUNDING)
     np.testing.assert_allclose(found.histogram[row], histogram, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("board", ["AhKd7c", "AhKd7c4s2h"])
+def test_mean_strengths_are_those_of_the_features(board):
+    cards = STANDARD.parse(board)
+    np.testing.assert_array_equal(mean_strengths(cards), strength_features(cards).mean)
 
 
 def test_blocked_hands_have_no_features():

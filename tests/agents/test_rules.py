@@ -93,7 +93,7 @@ def test_an_agent_replays_a_hand_the_same_way():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("alice", "agent 'alice': expected one of call, fold"),
+        ("alice", "agent 'alice': expected one of call, equity, fold"),
         ({"fold": 1}, "agent None: expected one of"),
         ({"agent": "triple", "fold": 0.9}, "triple .*: expected three probabilities"),
         ({"agent": "raise", "size": "huge"}, "raise size 'huge': expected one of uniform"),

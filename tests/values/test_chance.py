@@ -12,6 +12,8 @@ from deepstack.game.definition import load_game
 from deepstack.run.errors import InputError
 from deepstack.values.chance import mean_values, mean_values_plain, next_deals, normalised
 from deepstack.values.inputs import live_hands
+from deepstack.values.model import build_network
+from deepstack.values.river_means import mean_over_rivers, turn_tables
 
 HUNL, LEDUC = load_game("hunl"), load_game("nolimit_leduc")
 TURN, FLOP = STANDARD.parse("Td9d6hQc"), STANDARD.parse("Td9d6h")
@@ -218,3 +220,24 @@ def test_everything_stays_on_the_device():
     )
     assert found.device.type == "meta"
     assert found.shape == (3, 2, 1128)
+
+
+def test_the_quick_mean_over_rivers_is_the_mean():
+    """Kernels and torch for one network with random weights; two boards, more than one group."""
+    network = build_network(
+        "river_start", "quantile_conv", {"bins": 16, "channels": 8, "blocks": 2}
+    )
+    generator = torch.Generator().manual_seed(7)
+    for weights in network.parameters():
+        weights.data += 0.2 * torch.randn(weights.shape, generator=generator)
+    boards = [list(TURN), [0, 1, 2, 3]]
+    ranges = torch.rand(19, 2, 1128, generator=generator) ** 4
+    ranges *= torch.rand(19, 2, 1128, generator=generator) < 0.5
+    ranges /= ranges.sum(2, keepdim=True)
+    board = torch.tensor([0] * 17 + [1, 0])
+    fraction = torch.linspace(0.01, 0.9, 19)
+    with torch.inference_mode():
+        expected = mean_values(network, next_deals(network.inputs, boards), board, fraction, ranges)
+    found = mean_over_rivers(network, turn_tables(boards), board, fraction, ranges)
+    assert float(expected.abs().max()) > 0.1
+    torch.testing.assert_close(found, expected, atol=2e-4, rtol=0)
