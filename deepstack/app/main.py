@@ -31,6 +31,7 @@ COMMANDS = {
     "solve": Command("a game, a board with ranges, or a state of a hand", "deepstack.app.solve"),
     "exploit": Command("what best responses gain on a saved solution", "deepstack.app.exploit"),
     "lbr": Command("local best response against an agent", "deepstack.app.lbr"),
+    "tournament": Command("every agent against every other, ranked", "deepstack.app.tournament"),
     "experiment": Command(
         "a named reproduction of a published result", "deepstack.app.experiment", named=True
     ),

@@ -11,6 +11,7 @@ METHODS = (
     "continual_leduc",
     "large_limit",
     "lbr_table2",
+    "leaf_shortcut",
     "matrix_slopes",
     "nolimit_leduc",
     "table_2_1",

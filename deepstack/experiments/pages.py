@@ -13,6 +13,7 @@ from typing import NamedTuple
 from deepstack.experiments import (
     continual_page,
     lbr_page,
+    leaves_page,
     resolving_page,
     slopes_page,
     solved_page,
@@ -48,6 +49,7 @@ EXPERIMENTS = {
     "continual_leduc": Experiment("continual re-solving in Leduc hold'em", "Burch, chapter 6"),
     "theorem12": Experiment("wrong values at the leaves", "Burch, theorem 12"),
     "nolimit_leduc": Experiment("a value network in no-limit Leduc", "DeepStack's Leduc code"),
+    "leaf_shortcut": Experiment("networks at the leaves of the turn", "–"),
     "lbr_table2": Experiment(
         "local best response, trivial strategies", "Lisý and Bowling, table 2"
     ),
@@ -86,6 +88,7 @@ SECTIONS: tuple[tuple[Section, Iterable[str]], ...] = (
     *resolving_page.SECTIONS,
     *continual_page.SECTIONS,
     *training_page.SECTIONS,
+    *leaves_page.SECTIONS,
     *lbr_page.SECTIONS,
 )
 """Sections, given the results and the folder for plots, with the experiments they show."""

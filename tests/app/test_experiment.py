@@ -6,9 +6,11 @@ import shlex
 from pathlib import Path
 
 import pytest
+from standins import stand_in
 
 from deepstack.app.main import choices, main
 from deepstack.run.results import read_result
+from deepstack.values.checkpoint import save_network
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +40,8 @@ SMALL = {
     "abstract_leduc": "abstract_iterations=20 iterations=[2,4] coin_flip=[0.5]",
     "cfrd_leduc": "iterations=[1,3] subgame_iterations=5 gadget_iterations=5",
     "turn_river_resolving": "spots=1 target=5% river_iterations=2",
+    "leaf_shortcut": "spots=1 iterations=2 exact_target=5% held_gap=5%"
+    " networks.turn_end=own/turn_end",
     "lbr_table2": "game=nolimit_leduc hands=20 executor=in_process"
     " settings='[{bets: fcpa, rounds: 2}]'",
 }
@@ -46,6 +50,7 @@ SMALL = {
 def test_a_shortened_run_of_every_experiment_and_the_report():
     """All experiments on small games, then the page of what they wrote."""
     assert set(SMALL) == set(choices("experiment"))
+    save_network(stand_in("turn_end"), "own", stack=20_000)
     for name, changes in SMALL.items():
         assert run(f"deepstack experiment {name} {changes}") == 0
         assert read_result(f"results/{name}.json").command.startswith(
@@ -69,7 +74,7 @@ def test_a_shortened_run_of_every_experiment_and_the_report():
     assert "not run" not in Path("docs/results.md").read_text().replace("| not run", "")
     assert {file.name for file in Path("docs/results").iterdir()} == {
         "slopes.png", "rules.png", "solved.png", "abstract.png", "cfrd.png", "continual.png",
-        "theorem12.png",
+        "theorem12.png", "leaf_shortcut.png",
     }  # fmt: skip
 
 
@@ -107,6 +112,8 @@ def test_help_lists_experiments_and_their_settings(capsys):
         ("deepstack experiment slopes_matrix rules=[magic]", "rule 'magic'"),
         ("deepstack experiment cfrd_leduc iterations=[3,2]", "iterations [3, 2]: expected"),
         ("deepstack experiment turn_river_resolving spots=0", "spots=0: expected at least 1"),
+        ("deepstack experiment leaf_shortcut depths=[1]", "depths=[1]: expected two positive"),
+        ("deepstack experiment leaf_shortcut families=[moon]", "range family 'moon': expected one"),
         ("deepstack report", "results=results: expected a folder"),
         ("deepstack report results=. page=x.html", "page=x.html: expected a file that ends in .md"),
     ],

@@ -1,18 +1,14 @@
-"""Small games with random strategies, every hand of them with its probability."""
+"""Strategies and estimates without sense, for small games."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from itertools import permutations
 
 import numpy as np
 
-from deepstack.evaluate.aivat_records import HandRecord, Strategy, action_of, replayed
+from deepstack.evaluate.aivat_records import Strategy
 from deepstack.evaluate.value_sources import PairValues
-from deepstack.evaluate.value_sources_margins import index_of
-from deepstack.game.definition import Game
-from deepstack.game.state import State, initial_state
+from deepstack.game.state import State
 
 
 def draws(seed: int, state: State) -> np.random.Generator:
@@ -21,23 +17,24 @@ def draws(seed: int, state: State) -> np.random.Generator:
     return np.random.default_rng(np.frombuffer(hashlib.sha256(key.encode()).digest(), np.uint32))
 
 
-def legal_codes(state: State) -> np.ndarray:
-    fold, raise_to = state.legal
-    return np.array([-1] * fold + [0] + ([] if raise_to is None else [raise_to[0]]))
+def random_strategy(seed: int, never: float = 0.0):
+    """Random probabilities at every state of a limit game; some actions are never taken."""
 
-
-class RandomPlayer:
-    """Random probabilities at every public state; some actions are never taken."""
-
-    def __init__(self, seed: int, never: float = 0.15) -> None:
-        self.seed, self.never = seed, never
-
-    def strategy(self, state: State) -> Strategy:
-        totals, rng = legal_codes(state), draws(self.seed, state)
+    def strategy(state: State) -> Strategy:
+        fold, raise_to = state.legal
+        totals = np.array([-1] * fold + [0] + ([] if raise_to is None else [raise_to[0]]))
+        rng = draws(seed, state)
         table = rng.random((state.game.hands, len(totals)))
-        table[rng.random(table.shape) < self.never] = 0.0
+        table[rng.random(table.shape) < never] = 0.0
         table[~table.any(axis=1)] = 1.0
         return Strategy(totals, table)
+
+    return strategy
+
+
+def by_seat(*strategies):
+    """One strategy a seat."""
+    return lambda state: strategies[state.actor](state)
 
 
 class AbsurdValues(PairValues):
@@ -49,39 +46,3 @@ class AbsurdValues(PairValues):
     def pairs(self, state: State) -> np.ndarray:
         hands = state.game.hands
         return draws(self.seed, state).normal(3.0, self.size, (hands, hands))
-
-
-def all_hands(game: Game, players) -> Iterator[tuple[State, float]]:
-    """Every finished hand with its probability; ``players`` have a ``strategy``, by seat."""
-    hole, board = game.hole_cards, game.board_size(game.rounds - 1)
-    deals = list(permutations(range(len(game.deck)), game.players * hole + board))
-    for cards in deals:
-        hands = tuple(cards[p * hole : (p + 1) * hole] for p in range(game.players))
-        start = initial_state(game, hands)
-        yield from _onward(start, cards[game.players * hole :], players, 1.0 / len(deals))
-
-
-def _onward(state, board, players, chance):
-    if state.is_over:
-        yield state, chance
-    elif state.actor is None:
-        known = len(state.board)
-        cards = board[known : known + state.cards_owed]
-        yield from _onward(state.deal(cards), board, players, chance)
-    else:
-        strategy = players[state.actor].strategy(state)
-        row = strategy.probabilities()[index_of(state.game, state.hands[state.actor])]
-        for code, probability in zip(strategy.totals, row, strict=True):
-            if probability > 0:
-                after = state.apply(action_of(code))
-                yield from _onward(after, board, players, chance * probability)
-
-
-def record(final: State, players, known) -> HandRecord:
-    """The record of a finished hand, of which the strategies of some seats are known."""
-
-    def strategy(state: State) -> Strategy | None:
-        return players[state.actor].strategy(state) if known[state.actor] else None
-
-    made = replayed(final, strategy)
-    return HandRecord(made.steps, made.final, tuple(known))

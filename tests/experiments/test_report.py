@@ -16,7 +16,7 @@ from deepstack.run.results import Result, read_result
 
 ROOT = Path(__file__).resolve().parents[2]
 PNG = b"\x89PNG"
-PLOTS = ("slopes", "rules", "solved", "abstract", "cfrd", "continual", "theorem12")
+PLOTS = ("slopes", "rules", "solved", "abstract", "cfrd", "continual", "theorem12", "leaf_shortcut")
 
 
 def result(name: str, figures: dict, **config: object) -> Result:
@@ -58,6 +58,22 @@ def solved_figures() -> dict:
             "average": [1.0, 0.04, 0.009],
             "seconds": [6.0, 60.0, 123.4],
         },
+    }
+
+
+def leaf_figures() -> dict:
+    kinds = {"exact": (0.04, 1.5), "river_start": (0.55, 12.0), "turn_end": (0.75, 0.9)}
+    leaves = {name: {"exploitability": e, "seconds": s} for name, (e, s) in kinds.items()}
+    means = {name: {"mean": e, "p95": 2 * e, "seconds": s} for name, (e, s) in kinds.items()}
+    return {
+        "all": {"spots": 1, **means},
+        "depths": [{"from": 1.5, "to": 5.0, "spots": 1, **means}],
+        "difference": {"mean": 0.2, "ci95": None},
+        "time_ratio": 0.075,
+        "gap": {"mean": 0.03, "worst": 0.04},
+        "networks": {"turn_end": {"sha256": 64 * "a", "validation_huber": 0.0031}},
+        "machine": "abacus, 2 cores",
+        "spots": [{"family": "random", "stack_to_pot": 2.0, "leaves": leaves}],
     }
 
 
@@ -113,6 +129,7 @@ def results() -> dict[str, Result]:
             },
             "equity_leaf": {"chips": 26.9, "percent_of_ante": 26.9},
         },
+        "leaf_shortcut": leaf_figures(),
     }
     config = {"rule": {"algorithm": "dcfr", "gamma": 3.0}, "dtype": "float32"}
     return {name: result(name, f, **config) for name, f in figures.items()}
@@ -146,6 +163,10 @@ def test_figures_stand_beside_the_published_ones(results, tmp_path):
     solved = rows_of(page, "the second round, solved")
     assert solved[0][1:] == ["1.50", "1.50 %", "2.25", "2.25 %"]
     assert rows_of(page, "equity, as if")[0][3:] == ["–", "–"]
+    turns = [row[2:] for row in rows_of(page, "1.5 to 5")]
+    assert turns[-1] == ["`turn_end`", "0.75", "1.50", "0.90"]
+    assert "`turn_end` costs +0.20 points more" in page
+    assert "in 0.075 of its time (the bar is 0.1), over 1 spots." in page
     assert rows_of(page, "update rule")[0][1] == "dcfr, gamma=3.0"
     goal = [row for row in rows_of(page, "[2-4] hold'em") if "goal" in row[1]]
     assert goal == [["[2-4] hold'em", "5 mbb/g (the goal)", "100", "60.0"]]
