@@ -93,11 +93,11 @@ def exact_moments(
     estimate: Callable[[HandRecord], Sequence[float] | Floats],
 ) -> Moments:
     """Mean and standard deviation of estimators [n] over all hands of a small game."""
-    weight = mean = square = np.float64(0.0)
+    weight, mean, square = 0.0, np.zeros(()), np.zeros(())
     for record, chance in all_records(game, strategy, known):
         value = np.asarray(estimate(record), np.float64)
-        weight = weight + chance
+        weight += chance
         mean = mean + chance * value
         square = square + chance * value**2
     assert abs(weight - 1.0) < 1e-9
-    return Moments(np.asarray(mean), np.sqrt(np.maximum(square - mean**2, 0.0)))
+    return Moments(mean, np.sqrt(np.maximum(square - mean**2, 0.0)))

@@ -164,8 +164,8 @@ class Sampling:
 class EveryAction(Triple):
     """Uniform over all legal actions, every total of a raise being one: nearly always a raise.
 
-    The published figures for "a random legal action" are of this player, and not of one that first
-    chooses to fold, call or raise (``deepstack.agents.rules.Uniform``).
+    One reading of "a random legal action" of Lisý and Bowling (2017), who do not say which they
+    mean; another first chooses to fold, call or raise (``deepstack.agents.rules.Uniform``).
     """
 
     def __init__(self, game: Game, seed: int = 0) -> None:

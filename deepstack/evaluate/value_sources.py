@@ -213,7 +213,7 @@ class SelfPlay(PairValues):
     """
 
     def __init__(self, strategy: Callable[[State], Strategy]) -> None:
-        self._strategy = strategy
+        self.strategy = strategy
         self._known: dict[tuple, Floats] = {}
 
     def pairs(self, state: State) -> Floats:
@@ -237,7 +237,7 @@ class SelfPlay(PairValues):
                 live = live_hands(game, cards)
                 total += np.outer(live, live) * self.pairs(state.deal(cards))
             return total / ways
-        strategy = self._strategy(state)
+        strategy = self.strategy(state)
         played = np.broadcast_to(strategy.probabilities(), (game.hands, len(strategy.totals)))
         values = np.zeros((game.hands, game.hands))
         for code, column in zip(strategy.totals, played.T, strict=True):

@@ -18,4 +18,5 @@ METHODS = (
     "theorem12",
     "tree_slopes",
     "turn_river_resolving",
+    "variance_reduction",
 )

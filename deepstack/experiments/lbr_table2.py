@@ -1,6 +1,7 @@
 """Table 2 of V. Lisý and M. Bowling (2017): local best response against trivial strategies.
 
-Beside it stands what an exact best response wins from always-call. The chips that a caller puts in
+Beside it stands what local best response and an exact best response win from always-call, without
+sampling. The chips that a caller puts in
 are the responder's to choose, and a hand pays in proportion to them; so it is best to put in all or
 nothing more, and a limit game whose only raise is all-in has the same best response.
 """
@@ -18,6 +19,7 @@ from deepstack.agents.build import AgentSpec
 from deepstack.evaluate.card_blind import card_blind_exploitability
 from deepstack.evaluate.lbr import LbrTask, forget, lbr_task, run_lbr
 from deepstack.evaluate.lbr_bets import load_bets
+from deepstack.evaluate.lbr_caller import lbr_against_caller
 from deepstack.experiments.machine import processor
 from deepstack.game.definition import Game, load_game
 from deepstack.run.executors import make_executor
@@ -25,6 +27,7 @@ from deepstack.run.progress import Progress
 
 UNIT = "hands"
 CALL = (0.0, 1.0, 0.0)
+HOLDEM = "hunl"
 
 
 def setting_name(bets: str, rounds: str | int) -> str:
@@ -81,6 +84,12 @@ def run(config: DictConfig, progress: Progress) -> dict[str, Any]:
     if config.exact:
         exact = card_blind_exploitability(all_in_game(game), CALL, threads=config.threads)
         figures["best_response_to_call"] = exact.mbb
+        if game.name == HOLDEM:
+            chips = lbr_against_caller(game)
+            figures["lbr_against_call"] = {
+                setting_name("fcpa", rounds): 1000 * won / game.big_blind
+                for rounds, won in zip(("1-4", "2-4", "3-4", "4"), chips, strict=True)
+            }
     for task in tasks:
         forget(task, work)
     return figures

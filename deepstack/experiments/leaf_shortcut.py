@@ -70,7 +70,6 @@ EXACT = DEFAULT
 COMPLETION = replace(DCFR_PLUS, fresh=False)
 """With a player held; of the rules tried, the smallest gap after 200 to 500 iterations."""
 
-BRIEF = {"iterations": 1, "exact_iterations": 1}
 NOT_OF_A_SPOT = ("spots", "result", "method", "spots_in", "networks")
 MakeLeaves = Callable[[], LeafEvaluator | None]
 
@@ -112,18 +111,20 @@ def run(config: DictConfig, progress: Progress) -> dict[str, Any]:
     from deepstack.values.checkpoint import read_card
 
     cards = {stage: read_card(str(config.networks[stage])) for stage in NETWORKS}
-    settings = OmegaConf.to_container(config)
-    assert isinstance(settings, dict)
-    settings = {str(key): value for key, value in settings.items() if key not in NOT_OF_A_SPOT}
+    given = OmegaConf.to_container(config)
+    assert isinstance(given, dict)
+    settings = {str(key): value for key, value in given.items() if key not in NOT_OF_A_SPOT}
     settings["networks"] = {stage: card.sha256 for stage, card in cards.items()}
     leaves: dict[str, MakeLeaves] = {}
 
     def measured(number: int) -> dict[str, Any]:
         if not leaves:
             leaves.update(load_leaves(config.networks))
-            # compiled code loads, which is no part of the seconds; another spot, as tables are
+            # loading compiled code is no part of the seconds; a spot of its own, since tables are
+            unmeasured, brief = draw_spot(config.spots, config), config.copy()
+            brief.update(iterations=1, exact_iterations=1)
             for make in leaves.values():
-                solve_turn(draw_spot(config.spots, config), OmegaConf.merge(config, BRIEF), make)
+                solve_turn(unmeasured, brief, make)
         return measure(draw_spot(number, config), config, leaves, progress)
 
     rows = []

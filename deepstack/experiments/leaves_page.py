@@ -21,6 +21,7 @@ LEAVES = {
     "turn_end": ("`turn_end`", ORANGE),
 }
 DIFFERENCE_BAR = 1.0  # points that the shortcut may cost in the mean
+LOWEST = 0.003  # per cent of the pot that is drawn; less is far below the gaps
 TIME_BAR = 0.1  # share of the time that it may take
 
 
@@ -99,7 +100,7 @@ def panels(figures: Mapping[str, Any]) -> list[Panel]:
             )
             for name, (words, color) in LEAVES.items()
         ]
-        found.append(Panel(titles.get(family, family), lines, "stack / pot"))
+        found.append(Panel(titles.get(family, family), lines, "stack / pot", lowest=LOWEST))
     return found
 
 

@@ -18,6 +18,7 @@ from deepstack.experiments import (
     slopes_page,
     solved_page,
     training_page,
+    variance_page,
 )
 from deepstack.experiments.tables import markdown_table
 from deepstack.run.files import write_atomically
@@ -50,6 +51,9 @@ EXPERIMENTS = {
     "theorem12": Experiment("wrong values at the leaves", "Burch, theorem 12"),
     "nolimit_leduc": Experiment("a value network in no-limit Leduc", "DeepStack's Leduc code"),
     "leaf_shortcut": Experiment("networks at the leaves of the turn", "–"),
+    "variance_reduction": Experiment(
+        "win rates with less luck", "Burch et al. 2018; Johanson, chapter 7"
+    ),
     "lbr_table2": Experiment(
         "local best response, trivial strategies", "Lisý and Bowling, table 2"
     ),
@@ -90,6 +94,7 @@ SECTIONS: tuple[tuple[Section, Iterable[str]], ...] = (
     *training_page.SECTIONS,
     *leaves_page.SECTIONS,
     *lbr_page.SECTIONS,
+    *variance_page.SECTIONS,
 )
 """Sections, given the results and the folder for plots, with the experiments they show."""
 

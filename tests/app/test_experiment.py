@@ -44,6 +44,8 @@ SMALL = {
     " networks.turn_end=own/turn_end",
     "lbr_table2": "game=nolimit_leduc hands=20 executor=in_process"
     " settings='[{bets: fcpa, rounds: 2}]'",
+    "variance_reduction": "game=kuhn iterations=20 push_fold_iterations=5"
+    " matches='[{game: hunl, agents: [push_fold, random], hands: 40}]'",
 }
 
 
@@ -74,7 +76,7 @@ def test_a_shortened_run_of_every_experiment_and_the_report():
     assert "not run" not in Path("docs/results.md").read_text().replace("| not run", "")
     assert {file.name for file in Path("docs/results").iterdir()} == {
         "slopes.png", "rules.png", "solved.png", "abstract.png", "cfrd.png", "continual.png",
-        "theorem12.png", "leaf_shortcut.png",
+        "theorem12.png", "leaf_shortcut.png", "variance.png",
     }  # fmt: skip
 
 

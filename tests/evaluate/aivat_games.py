@@ -6,9 +6,10 @@ import hashlib
 
 import numpy as np
 
-from deepstack.evaluate.aivat_records import Strategy
+from deepstack.evaluate.aivat_records import Strategy, action_of, public_part
 from deepstack.evaluate.value_sources import PairValues
-from deepstack.game.state import State
+from deepstack.evaluate.value_sources_margins import index_of
+from deepstack.game.state import Action, State
 
 
 def draws(seed: int, state: State) -> np.random.Generator:
@@ -35,6 +36,25 @@ def random_strategy(seed: int, never: float = 0.0):
 def by_seat(*strategies):
     """One strategy a seat."""
     return lambda state: strategies[state.actor](state)
+
+
+class TableAgent:
+    """Plays by a strategy and states it."""
+
+    def __init__(self, strategy, seed: int = 0) -> None:
+        self.strategy, self.seed = strategy, seed
+
+    def new_hand(self, seat: int, hand: int) -> None:
+        self._rng = np.random.default_rng([self.seed, hand])
+
+    def act(self, state: State) -> Action:
+        actions, table = self.probabilities(state)
+        row = table[index_of(state.game, state.hands[state.actor])]
+        return actions[int(self._rng.choice(len(actions), p=row))]
+
+    def probabilities(self, state: State):
+        said = self.strategy(public_part(state))
+        return [action_of(code) for code in said.totals], said.probabilities()
 
 
 class AbsurdValues(PairValues):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from aivat_games import TableAgent, by_seat, random_strategy
 
-from aivat_games import by_seat, random_strategy
 from deepstack.agents.build import make_agent
 from deepstack.evaluate.aivat_exact import exact_moments
 from deepstack.evaluate.aivat_records import stated_strategy
 from deepstack.evaluate.imaginary import ESTIMATORS, imaginary_of_log, imaginary_values
-from deepstack.evaluate.match import play_match
+from deepstack.evaluate.match import play_match, play_sets
 from deepstack.evaluate.value_sources import solved_self_play
 from deepstack.game.definition import load_game
 from deepstack.run.errors import InputError
@@ -40,7 +40,7 @@ def true_value(game, players, seat):
 
 def test_on_policy_estimates_are_unbiased_and_in_the_published_order():
     """Johanson 2016, table 7.1: basic, all cards, with bet-call DIVAT, and with early folds."""
-    players = solved_self_play(LEDUC, 500)._strategy
+    players = solved_self_play(LEDUC, 500).strategy
     value, chips_sd = true_value(LEDUC, players, 0)
     mean, sd = moments(LEDUC, players, 0)
     assert np.abs(mean - value).max() < UNBIASED
@@ -67,11 +67,10 @@ def test_off_policy_estimates_are_unbiased(game, seat):
 
 def test_the_log_of_a_match():
     """Chips of the log by the basic estimator; all estimators agree with them on average."""
-    specs = ["equity", "random"]
-    result = play_match(LEDUC, specs, 1000, seed=3, duplicate=False)
-    agent = make_agent("equity", LEDUC)
-    found = imaginary_of_log(LEDUC, result.log_text().splitlines(), "equity", agent)
-    chips = result.chips[..., 0].ravel()
+    agents = [TableAgent(random_strategy(4)), make_agent("random", LEDUC)]
+    piece = play_sets(LEDUC, agents, ["table", "random"], range(500), 3, True)
+    found = imaginary_of_log(LEDUC, [*piece.lines, "SCORE:0|0:x|y"], "table", agents[0])
+    chips = piece.chips[..., 0].ravel()
     np.testing.assert_allclose(found["basic"], chips, atol=1e-9)
     for values in found.values():
         error = np.std(values - chips) / np.sqrt(len(chips))

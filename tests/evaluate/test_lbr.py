@@ -162,7 +162,7 @@ def test_always_fold_loses_its_blinds(setting):
 def test_always_call_by_rounds():
     """Waiting pays against a caller: 34 BB/h with all rounds, 49 on turn and river (table 2)."""
     rates = [
-        run_lbr(lbr_task(HUNL, "call", load_bets("fcpa", HUNL, r)), 1000).win_rate
+        run_lbr(lbr_task(HUNL, "call", load_bets("fcpa", HUNL, r)), 500).win_rate
         for r in ("1-4", "3-4")
     ]
     for rate, published in zip(rates, (34_000, 49_000), strict=True):

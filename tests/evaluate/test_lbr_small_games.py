@@ -13,6 +13,7 @@ from deepstack.evaluate.deals import deal
 from deepstack.evaluate.lbr import play_hand
 from deepstack.evaluate.lbr_agents import Answering, as_opponent
 from deepstack.evaluate.lbr_bets import load_bets
+from deepstack.evaluate.lbr_caller import lbr_against_caller
 from deepstack.evaluate.lbr_exact import best_response, lbr_expectation
 from deepstack.evaluate.statistics import mean_estimate
 from deepstack.experiments.lbr_table2 import all_in_game
@@ -87,6 +88,17 @@ def test_hands_come_to_the_expectation(game):
     found = mean_estimate(chips.reshape(-1, 2).mean(axis=1))
     wanted = sum(lbr_expectation(game, agent, bets, seat) for seat in (0, 1)) / 2
     assert abs(found.mean - wanted) < 4 * found.ci95 / 1.96
+
+
+@pytest.mark.slow
+def test_a_caller_in_holdem_by_two_exact_ways():
+    """Waiting for the river is a best response; table 2 has 34.0 ± 0.5 and 49.0 ± 0.4 BB/h."""
+    game = load_game("hunl")
+    first, _, third, last = lbr_against_caller(game)
+    best = card_blind_exploitability(all_in_game(game), (0.0, 1.0, 0.0))
+    assert last == pytest.approx(best.chips, rel=1e-9)
+    assert abs(first / game.big_blind - 34.0) < 0.5
+    assert abs(third / game.big_blind - 49.0) < 0.4
 
 
 def test_the_resolver_answers_the_same_in_any_order(known):

@@ -83,6 +83,18 @@ def test_the_result_does_not_depend_on_the_executor():
     np.testing.assert_array_equal(here.chips, there.chips)
 
 
+def test_aivat_changes_nothing_about_the_match():
+    plain = play_match(HUNL, ["random", "probe"], 60, seed=4)
+    both = play_match(HUNL, ["random", "probe"], 60, seed=4, aivat="equity", executor=Processes(2))
+    assert both.log == plain.log
+    np.testing.assert_array_equal(both.chips, plain.chips)
+    assert plain.aivat_rates() == [None, None]
+    assert set(plain.figures()["agents"]["probe"]) == {"mbb_per_game", "ci95"}
+    figures = both.figures()["agents"]["probe"]
+    assert set(figures) == {"mbb_per_game", "ci95", "aivat_mbb_per_game", "aivat_ci95"}
+    assert figures["aivat_ci95"] < figures["ci95"]
+
+
 def test_the_log_holds_every_hand():
     result = play_match(HUNL, ["random", "call"], 40, seed=1)
     totals = {"random": 0.0, "call": 0.0}

@@ -16,7 +16,10 @@ from deepstack.run.results import Result, read_result
 
 ROOT = Path(__file__).resolve().parents[2]
 PNG = b"\x89PNG"
-PLOTS = ("slopes", "rules", "solved", "abstract", "cfrd", "continual", "theorem12", "leaf_shortcut")
+PLOTS = (
+    "slopes", "rules", "solved", "abstract", "cfrd", "continual", "theorem12", "leaf_shortcut",
+    "variance",
+)  # fmt: skip
 
 
 def result(name: str, figures: dict, **config: object) -> Result:
@@ -77,6 +80,33 @@ def leaf_figures() -> dict:
     }
 
 
+def variance_figures() -> dict:
+    rate = {"mbb_per_game": -250.0, "ci95": 20.0}
+    band = {"plain": [-300.0, -250.0], "plain_ci95": [90.0, 20.0]}
+    match = {
+        "game": "hunl",
+        "agents": ["push_fold", {"agent": "probe", "size": "pot"}],
+        "hands": 20000,
+        "plain": rate,
+        "aivat": {"mbb_per_game": -255.0, "ci95": 2.0},
+        "difference": {"mbb_per_game": -5.0, "ci95": 19.0},
+        "reduction": 0.9,
+        "curve": {"hands": [2000, 20000], "aivat": [-256, -255], "aivat_ci95": [6, 2], **band},
+    }
+    deviations = {"basic": 3.5, "combined_bet_call": 2.25}
+    return {
+        "exact": {
+            "game": "leduc",
+            "value": -0.0856,
+            "chips": 3.5,
+            "aivat": {"both": {"self_play": 0.007}},
+            "imaginary": {"on_policy": deviations, "off_policy": deviations},
+            "bias": 3e-15,
+        },
+        "matches": [match],
+    }
+
+
 @pytest.fixture
 def results() -> dict[str, Result]:
     agents = {"always_call": {"mbb_per_game": 1163.4757, "mbb_by_seat": [1163.0, 1164.0]}}
@@ -129,7 +159,22 @@ def results() -> dict[str, Result]:
             },
             "equity_leaf": {"chips": 26.9, "percent_of_ante": 26.9},
         },
+        "lbr_table2": {
+            "agents": {
+                "call": {
+                    "fcpa 3-4": {
+                        "mbb_per_game": 48990.0,
+                        "ci95": 372.0,
+                        "hands": 1000,
+                        "seconds": 60.0,
+                    }
+                }
+            },
+            "best_response_to_call": 49900.0,
+            "lbr_against_call": {"fcpa 3-4": 48600.0},
+        },
         "leaf_shortcut": leaf_figures(),
+        "variance_reduction": variance_figures(),
     }
     config = {"rule": {"algorithm": "dcfr", "gamma": 3.0}, "dtype": "float32"}
     return {name: result(name, f, **config) for name, f in figures.items()}
@@ -163,10 +208,16 @@ def test_figures_stand_beside_the_published_ones(results, tmp_path):
     solved = rows_of(page, "the second round, solved")
     assert solved[0][1:] == ["1.50", "1.50 %", "2.25", "2.25 %"]
     assert rows_of(page, "equity, as if")[0][3:] == ["–", "–"]
+    assert rows_of(page, "call")[-1][1:] == ["fcpa", "3-4", "48.99 ± 0.37", "48.600", "49.0 ± 0.4"]
+    assert "An exact best response wins 49.900 from *call*." in page
     turns = [row[2:] for row in rows_of(page, "1.5 to 5")]
     assert turns[-1] == ["`turn_end`", "0.75", "1.50", "0.90"]
     assert "`turn_end` costs +0.20 points more" in page
     assert "in 0.075 of its time (the bar is 0.1), over 1 spots." in page
+    assert rows_of(page, "both players")[0][1:] == ["self-play of another solve", "0.0070", "99.8%"]
+    assert rows_of(page, "basic")[0][1:] == ["3.5000", "5,103", "3.5000", "62,543"]
+    won = rows_of(page, "push fold – probe")[0]
+    assert won[2:] == ["20,000", "-250 ± 20", "-255 ± 2", "-5 ± 19", "90.0%"]
     assert rows_of(page, "update rule")[0][1] == "dcfr, gamma=3.0"
     goal = [row for row in rows_of(page, "[2-4] hold'em") if "goal" in row[1]]
     assert goal == [["[2-4] hold'em", "5 mbb/g (the goal)", "100", "60.0"]]
