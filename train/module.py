@@ -131,6 +131,11 @@ class Training(lightning.LightningModule):
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         found = loss(self.network(batch.situations), batch.values)
+        if not torch.isfinite(found):
+            raise InputError(
+                f"loss {float(found)} at step {self.global_step}: expected a finite one; "
+                "go on from the last checkpoint with a smaller net.learning_rate"
+            )
         if self.global_step % 50 == 0:
             self.log("training/huber", found, prog_bar=False)
         return found

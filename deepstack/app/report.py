@@ -20,6 +20,6 @@ def run(config: DictConfig) -> dict:
     files = {name: folder / f"{name}.json" for name in (*EXPERIMENTS, *PROGRAMS)}
     results = {name: read_result(file) for name, file in files.items() if file.exists()}
     write_page(results, page)
-    missing = [name for name in files if name not in results]
+    missing = [name for name in EXPERIMENTS if name not in results]
     print(f"{page}: {len(results)} experiments" + "".join(f"\n  not run: {m}" for m in missing))
     return {"experiments": list(results), "not_run": missing}

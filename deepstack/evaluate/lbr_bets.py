@@ -2,7 +2,7 @@
 
 A set is a name or a menu (``deepstack.tree.menus``): ``fc`` folds and calls only, ``fcpa`` adds the
 pot and all-in, ``56bets`` adds all-in and the 55 shares 0.05 · 1.15^k of the pot, k = 0 … 54 (Lisý
-and Bowling, section 4; a share that is not legal becomes the smallest bet or all-in). ``c`` alone
+and Bowling 2017; a share that is not legal becomes the smallest bet or all-in). ``c`` alone
 is check and call without a thought: no fold, no bet. One set serves all rounds; several stand
 between semicolons, ``c;c;fcpa;fcpa``, and the last one repeats.
 

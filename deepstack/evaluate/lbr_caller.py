@@ -1,9 +1,9 @@
 """What local best response wins from always-call in hold'em, exactly.
 
-A caller's hands stay equally likely and no bet makes it fold, so the responder puts all its chips in
-at the first active round in which it wins more than half of the time (Lisý and Bowling 2017, section
-4.1); until then it checks and calls. What that is worth is a mean over its hands and all boards. No
-code is shared with the played hands but the strength of cards and the table before the flop.
+A caller's hands stay equally likely and no bet makes it fold, so the responder puts all its chips
+in at the first active round in which it wins more than half of the time (Lisý and Bowling 2017);
+until then it checks and calls. What that is worth is a mean over its hands and all boards. No code
+is shared with the played hands but the strength of cards and the table before the flop.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _below_flop(
     known = np.maximum(rivers, 1.0)
     wait = river @ turns / known
     turn = np.where(rivers > 0, _all_in(wins @ turns / known, wait, high), 0.0)
-    live = held.any(axis=1)
+    live = np.asarray(held.any(axis=1))
     number = np.maximum((rivers > 0).sum(axis=1), 1)
     chance = wins.sum(axis=1) / np.maximum(held.sum(axis=1), 1)
     return live, chance, (turn.sum(axis=1) / number, wait.sum(axis=1) / number)

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from deepstack.solver.simd import LANES, aligned_zeros
 from deepstack.values.inputs import Situations
-from deepstack.values.next_kernels import ROOT, ROUND, SCALE, profile_lanes
+from deepstack.values.next_kernels import LEAST, ROOT, ROUND, SCALE, profile_lanes
 
 
 class Profile(NamedTuple):
@@ -107,8 +107,9 @@ def profile_plain(situations: Situations, knots: int, fine: float) -> Profile:
         here = rank[:, c]
         possible = here >= 0
         left = ranges * possible[:, None]
-        whole = left.sum(2).clamp(min=1e-12)
-        mixture = (left / whole[..., None] / 2).sum(1)
+        whole = left.sum(2)
+        share = torch.where(whole > LEAST, 1 / whole.clamp(min=LEAST), 0.0)
+        mixture = (left * share[..., None] / 2).sum(1)
         groups = mixture.new_zeros(count, hands).scatter_add(1, here.clamp(min=0), mixture)
         below = groups.cumsum(1)
         quantile = (below - groups / 2).gather(1, here.clamp(min=0)).clamp(0, 1)
@@ -119,7 +120,7 @@ def profile_plain(situations: Situations, knots: int, fine: float) -> Profile:
         sign = sign * apart * possible[:, :, None] * possible[:, None]
         lead = (sign @ left.flip(1).transpose(1, 2)).transpose(1, 2)  # [N, 2, H]
         leads += lead
-        worths.append((lead[:, 0] * left[:, 0]).sum(1) / (whole[:, 0] * whole[:, 1]))
+        worths.append((lead[:, 0] * left[:, 0]).sum(1) * share[:, 0] * share[:, 1])
     axis, worth = torch.stack(axes, 2), torch.stack(worths, 1)  # [N, H, C], [N, C]
     worth = worth - worth.mean(1, keepdim=True)
     at = axis.clamp(min=0) * (knots - 1)

@@ -14,6 +14,8 @@ from deepstack.run.jit import kernel
 from deepstack.solver.simd import LANES, vadd, vload, vmul, vsplat, vstore, vsub
 
 MOST_CARDS = 52
+LEAST = 1e-5
+"""Of a range of mass 1, what a card must leave possible for it to count on that card."""
 ROUND = 1e-5
 """Shares of the strongest hands below which the square root of the axis becomes linear."""
 ROOT, SCALE = ROUND**0.5, 1 / ((1 + ROUND) ** 0.5 - ROUND**0.5)
@@ -106,7 +108,8 @@ def profile_lanes(
         before0 = vmul(vload(share, 0), half)
         before1 = vmul(vload(share, LANES), half)
         for i in range(2 * LANES):
-            share[i] = 0.5 / max(share[i], np.float32(1e-12))
+            # a range that the card takes away nearly whole says nothing but roundings
+            share[i] = 0.5 / share[i] if share[i] > LEAST else 0.0
         share0, share1 = vload(share, 0), vload(share, LANES)
         low = zero
         j = 0
@@ -122,7 +125,8 @@ def profile_lanes(
             vstore(place, 0, vmul(vadd(low, high), vsplat(lanes, 0.5)))
             low = high
             for i in range(LANES):
-                above = max(np.float32(1) - place[i], np.float32(0))
+                place[i] = min(max(place[i], np.float32(0)), np.float32(1))
+                above = np.float32(1) - place[i]
                 bent = 1 - (math.sqrt(above + ROUND) - ROOT) * SCALE
                 place[i] = (1 - fine) * place[i] + fine * bent
             axis = vload(place, 0)

@@ -43,6 +43,21 @@ def test_the_kernel_does_what_its_twin_says(on_turns):
     torch.testing.assert_close(fast.hist, plain.hist, atol=1e-3, rtol=0)
 
 
+def test_a_range_that_one_card_takes_away():
+    """All hands of a player hold one card: where it comes, nothing but roundings is left."""
+    board = np.array([STANDARD.parse("Td9d6hQc")])
+    given = situations("turn_end", board, [0])
+    aces = (given.tables.parts["held"][0] == 51).any(1)
+    ranges = given.ranges.clone()
+    ranges[0, 1] *= aces
+    ranges[0, 1] /= ranges[0, 1].sum()
+    given = given._replace(ranges=ranges)
+    fast, plain = profile(given, KNOTS, FINE), profile_plain(given, KNOTS, FINE)
+    for here, there in zip(fast, plain, strict=True):
+        assert here.isfinite().all()
+        torch.testing.assert_close(here, there, atol=1e-3, rtol=0)
+
+
 def test_more_situations_than_lanes_change_nothing():
     board = np.array([STANDARD.parse("Td9d6hQc")])
     many = situations("turn_end", board, [0] * 19)
