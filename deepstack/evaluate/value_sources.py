@@ -12,9 +12,8 @@ belief (``aivat_beliefs``):
 
 Sources, by the name that configurations use:
 
-- ``equity``: cards are dealt to the end and no more bets are made; a bet is called with the
-  frequency that makes bluffs break even, or else wins the pot. Its mean over cards is itself, so
-  nothing is enumerated;
+- ``equity``: cards are dealt to the end and no more bets are made; a bet counts as far as it is
+  called when bluffs break even. Its mean over cards is itself, so nothing is enumerated;
 - ``bet_call``: the same, with one bet and one call in every betting round to come of a limit game;
 - ``self_play``: the values of a solution of the game against itself, for small limit games;
 - ``network``: the value networks that ship with the game, at the start of the next round.
@@ -121,7 +120,9 @@ def betting_values(state: State, totals: npt.NDArray[np.int64], called: Floats) 
     """Values [A] of actions from their values ``called`` [A], after a raise that was called.
 
     A fold is worth what it is. A raise is called as often as it takes for a bluff to break even
-    (the minimum defence frequency), which keeps the value of a large one in proportion to the pot.
+    (the minimum defence frequency), which keeps the value of a large one in proportion to the pot;
+    what it wins otherwise is left out, since players who hardly ever fold, or always do, would make
+    noise of it.
     """
     seat = state.actor
     assert seat is not None
@@ -130,7 +131,6 @@ def betting_values(state: State, totals: npt.NDArray[np.int64], called: Floats) 
     calls = np.ones(len(totals))
     calls[raises] = np.minimum(2 * theirs / (totals[raises] + theirs), 1.0)
     values = called * calls
-    values += sign * theirs * (1.0 - calls)
     values[totals == FOLDS] = -sign * state.spent[seat]
     return values
 

@@ -9,7 +9,8 @@ import pytest
 from aivat_games import AbsurdValues, by_seat, draws, random_strategy
 
 from deepstack.agents.build import make_agent
-from deepstack.evaluate.aivat import aivat_of_log, aivat_value, aivat_values
+from deepstack.evaluate.aivat import aivat_of_log, aivat_value
+from deepstack.evaluate.aivat_beliefs import start_belief
 from deepstack.evaluate.aivat_exact import exact_moments
 from deepstack.evaluate.aivat_many import seat_value
 from deepstack.evaluate.aivat_records import (
@@ -27,12 +28,11 @@ from deepstack.evaluate.value_sources import (
     Equity,
     RoundValues,
     SelfPlay,
-    make_source,
     shipped_network,
     solved_self_play,
 )
 from deepstack.game.definition import load_game
-from deepstack.game.state import CALL, FOLD, RAISE, Action, initial_state
+from deepstack.game.state import FOLD, RAISE, Action, initial_state
 from deepstack.run.errors import InputError
 from deepstack.values.leaves import EquityLeaves
 
@@ -241,30 +241,21 @@ def test_a_wrong_source_is_refused(name, game, message):
         play_match(load_game(game), ["call", "call"], 2, aivat=name)
 
 
-def test_a_network_values_both_players_alike():
+def test_the_shipped_network_gives_estimates():
     game = load_game("nolimit_leduc")
-    agent = make_agent({"agent": "probe", "size": "pot"}, game, 3)
-    piece = play_sets(game, [agent] * 2, ["a", "b"], range(10), 1, True, shipped_network(game))
-    values = [aivat_values(r, make_source("equity", game)) for r, _ in _records(game, piece, agent)]
-    assert np.isfinite(piece.aivat).all()
-    assert np.isfinite(values).all()
+    agents = [make_agent({"agent": "probe", "size": "pot"}, game, seed) for seed in (3, 4)]
+    piece = play_sets(game, agents, ["a", "b"], range(40), 1, True, shipped_network(game))
+    won, aivat = piece.chips[..., 0].mean(axis=1), piece.aivat[..., 0].mean(axis=1)
+    assert aivat.std() < 0.5 * won.std()
+    assert abs(aivat.mean() - won.mean()) < 4 * (aivat - won).std() / np.sqrt(len(won))
 
 
-def _records(game, piece, agent):
-    return records_of_log(game, piece.lines, {"a": agent, "b": agent})
-
-
-def test_calling_is_an_action_of_its_own():
-    state = initial_state(HUNL)
-    values = Equity(HUNL).after_actions(
-        _flat(), state, Strategy(np.array([-1, 0, 300]), np.full((1, 3), 1 / 3))
-    )
-    # seat 1 acts: a fold loses its 50, a limp is even, a raise to 300 wins 100 half of the time
-    np.testing.assert_allclose(values, [50.0, 0.0, -100.0 * (1 - 200 / 400)])
-    assert state.apply(Action(CALL)).to_call == 0
-
-
-def _flat():
-    from deepstack.evaluate.aivat_beliefs import start_belief
-
-    return start_belief(HUNL, (None, None))
+def test_actions_are_valued_by_equity():
+    state, strategy = initial_state(HUNL), Strategy(np.array([-1, 0, 300]), np.ones((1, 3)) / 3)
+    even = start_belief(HUNL, (None, None))
+    # seat 1 acts: a fold loses its 50; nobody is ahead
+    np.testing.assert_allclose(Equity(HUNL).after_actions(even, state, strategy), [50.0, 0.0, 0.0])
+    aces = start_belief(HUNL, (None, HUNL.deck.parse("AsAh")))
+    margin = 2 * 0.8520 - 1  # the well-known equity of aces against any hand
+    values = Equity(HUNL).after_actions(aces, state, strategy)
+    np.testing.assert_allclose(values, [50.0, -100 * margin, -300 * margin / 2], rtol=1e-3)
