@@ -34,7 +34,7 @@ from deepstack.evaluate.aivat_records import HandRecord, Step, Strategies, Strat
 from deepstack.evaluate.value_sources import ValueSource
 from deepstack.evaluate.value_sources_margins import index_of
 from deepstack.game.definition import Game
-from deepstack.game.state import State
+from deepstack.game.state import State, initial_state
 from deepstack.run.errors import InputError
 
 
@@ -63,7 +63,7 @@ def aivat_value(record: HandRecord, source: ValueSource) -> float:
     belief, total = start_belief(final.game, hands), 0.0
     for seat in (0, 1):
         if not known[seat]:
-            mean, came = source.after_deal(belief, record.steps[0].state, seat)
+            mean, came = source.after_deal(belief, initial_state(final.game), seat)
             total += mean - came
     for step in record.steps:
         state = step.state
