@@ -63,7 +63,13 @@ def test_match_contract(capsys):
     assert set(content) == {"command", "config", "seed", "versions", "seconds", "figures"}
     assert content["seed"] == 3
     assert content["figures"]["hands"] == 100
-    assert content["figures"]["agents"]["fold"] == {"mbb_per_game": -750.0, "ci95": 0.0}
+    fold = content["figures"]["agents"]["fold"]
+    assert fold == {
+        "mbb_per_game": -750.0,
+        "ci95": 0.0,
+        "aivat_mbb_per_game": -750.0,
+        "aivat_ci95": 0.0,
+    }
     assert "fold" in capsys.readouterr().out
 
 

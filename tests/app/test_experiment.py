@@ -9,6 +9,7 @@ import pytest
 from standins import stand_in
 
 from deepstack.app.main import choices, main
+from deepstack.experiments.pages import PROGRAMS
 from deepstack.run.results import read_result
 from deepstack.values.checkpoint import save_network
 
@@ -73,7 +74,10 @@ def test_a_shortened_run_of_every_experiment_and_the_report():
 
     assert run("deepstack report") == 0
     assert read_result("result.json").figures["not_run"] == []
-    assert "not run" not in Path("docs/results.md").read_text().replace("| not run", "")
+    page = Path("docs/results.md").read_text().replace("| not run", "")
+    for name in PROGRAMS:  # made by other programs
+        page = page.replace(f"`{name}`: not run", "")
+    assert "not run" not in page
     assert {file.name for file in Path("docs/results").iterdir()} == {
         "slopes.png", "rules.png", "solved.png", "abstract.png", "cfrd.png", "continual.png",
         "theorem12.png", "leaf_shortcut.png", "variance.png",
